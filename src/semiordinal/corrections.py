@@ -1,0 +1,46 @@
+"""What is done to the part of the risk that should not be negative.
+
+The unlabelled part of a semi-supervised risk, U − L2, estimates a mean loss and so
+something that is at least zero; its estimate may still fall below. A correction maps it
+by ``x`` where x ≥ 0 and by ``leak · x`` below, with leak ≤ 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CORRECTIONS = ("none", "non-negative", "leaky", "absolute")
+
+
+@dataclass(frozen=True)
+class Correction:
+    """``x`` if x ≥ 0, else ``leak · x``; since leak ≤ 0 this is ``max(x, leak · x)``."""
+
+    leak: float
+
+    def value(self, x: float) -> float:
+        return max(x, self.leak * x)
+
+    def slope(self, x: float) -> float:
+        """The derivative; at zero, the one from the right."""
+        return 1.0 if x >= 0 else self.leak
+
+
+def get_correction(name: str, leak: float) -> Correction | None:
+    """The correction of that name, None for ``"none"``.
+
+    Examples
+    --------
+    >>> get_correction("leaky", leak=-0.2).value(-1.0)
+    0.2
+    """
+    if name not in CORRECTIONS:
+        raise ValueError(f"correction={name!r} is not known; choose one of {list(CORRECTIONS)}.")
+    if not leak <= 0:
+        raise ValueError(
+            f"leak={leak!r} must be zero or negative: a positive leak would reward a negative "
+            "risk. Use leak=-0.2 for the paper's setting."
+        )
+    if name == "none":
+        return None
+    return Correction({"non-negative": 0.0, "leaky": float(leak), "absolute": -1.0}[name])

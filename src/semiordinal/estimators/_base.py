@@ -1,0 +1,227 @@
+"""What the linear and the kernel classifier share: from rows and labels to a solution."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .._threads import blas_threads_for
+from .._typing import Array
+from ..coordinates import Coordinates
+from ..corrections import get_correction
+from ..empirical_risk import Design, EmpiricalRisk
+from ..labels import resolve_prior
+from ..losses import OrdinalLoss, get_loss
+from ..objective import Objective, threshold_map
+from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
+from ..solvers import Solution, solve
+from ._predict import ThresholdPredictor
+from ._rows import TrainingRows, training_rows
+
+_RANDOM_STARTS = 2
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Rows as columns that coefficients multiply, and how to see them standardised.
+
+    Column j is seen as ``(column − shift_j)/scale_j``; ``center`` was subtracted from the
+    rows before they became columns; ``fitted`` are attributes that prediction needs.
+    """
+
+    design: Design
+    scale: Array | None = None
+    shift: Array | None = None
+    center: Array | None = None
+    fitted: dict[str, Any] = field(default_factory=dict)
+
+
+class RiskMinimizer(ThresholdPredictor):
+    """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
+
+    def __init__(
+        self,
+        *,
+        loss: str = "at",
+        margin: str = "logistic",
+        unlabeled_weight: float = 0.25,
+        removed_class: Any = "median",
+        correction: str = "none",
+        leak: float = -0.2,
+        order_penalty: float = 0.0,
+        l2: float = 0.01,
+        standardize: bool = True,
+        class_prior: Any = "labels",
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        solver: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+    ):
+        self.loss = loss
+        self.margin = margin
+        self.unlabeled_weight = unlabeled_weight
+        self.removed_class = removed_class
+        self.correction = correction
+        self.leak = leak
+        self.order_penalty = order_penalty
+        self.l2 = l2
+        self.standardize = standardize
+        self.class_prior = class_prior
+        self.classes = classes
+        self.missing_label = missing_label
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @abstractmethod
+    def _columns(self, rows: TrainingRows) -> Columns:
+        """Make columns of the rows."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Fit to labelled and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight two counts as two such rows, labelled or not.
+        X_unlabeled : array, sparse matrix or data frame, optional
+            More rows without labels, each of weight one.
+
+        Returns
+        -------
+        self
+        """
+        loss = get_loss(self.loss, self.margin)
+        self._check_parameters()
+        rows = training_rows(
+            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
+        )
+        class_counts, n_unlabeled = rows.totals
+        prior = resolve_prior(self.class_prior, class_counts, rows.classes)
+        risk = self._risk(rows, prior)
+        columns = self._columns(rows)
+        with blas_threads_for(columns.design.n_columns):
+            objective = self._objective(columns, rows, loss, risk, prior)
+            starts = [objective.start()]
+            if not objective.is_convex:
+                supervised = self._objective(columns, rows, loss, Risk(), prior)
+                starts += self._more_starts(solve(supervised, starts).variables)
+            solution = solve(
+                objective, starts, self.solver, int(self.max_iter), float(self.tol)
+            )
+        _warn_if_short(solution, self.max_iter)
+        self.classes_ = rows.classes
+        self.class_prior_ = prior
+        self.removed_class_ = rows.classes[risk.removed]
+        self.n_labeled_ = rows.n_labeled
+        self.n_unlabeled_ = rows.n_unlabeled
+        self.n_iter_ = solution.n_iter
+        self.objective_value_ = solution.value
+        self.is_convex_ = objective.is_convex
+        self.coef_, thresholds = objective.prediction_thresholds(solution.variables)
+        offset = 0.0 if columns.center is None else columns.center @ self.coef_
+        self.thresholds_ = thresholds + offset
+        for name, value in columns.fitted.items():
+            setattr(self, name, value)
+        return self
+
+    def _check_parameters(self) -> None:
+        get_correction(self.correction, self.leak)
+        check_number("unlabeled_weight", self.unlabeled_weight, 0, 1)
+        check_number("l2", self.l2, 0)
+        check_number("order_penalty", self.order_penalty, 0)
+        check_number("tol", self.tol, 0)
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, at least 1.")
+
+    def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
+        """The risk to minimise; the supervised one where there are no unlabelled rows."""
+        class_counts, n_unlabeled = rows.totals
+        removed = self._removed_code(rows)
+        gamma = float(self.unlabeled_weight) if n_unlabeled else 0.0
+        empty = np.flatnonzero(class_counts == 0)
+        if len(empty):
+            name = rows.classes[empty[0]]
+            learnable = gamma > 0 and len(empty) == 1 and empty[0] == removed
+            if not learnable:
+                raise ValueError(
+                    f"Class {name!r} has no labelled row. One class may have none if it is the "
+                    f"removed class and unlabelled rows stand in for it: set removed_class={name!r} "
+                    "and unlabeled_weight > 0, and give unlabelled rows; else label a row of it, or "
+                    "leave it out of classes."
+                )
+            if prior[removed] == 0:
+                raise ValueError(
+                    f"Class {name!r} has no labelled row, so the labels give it a prior of zero. "
+                    "Set class_prior to the known probabilities, or to 'uniform'."
+                )
+        correction = get_correction(self.correction, self.leak)
+        return Risk(gamma, removed, correction if gamma else None)
+
+    def _removed_code(self, rows: TrainingRows) -> int:
+        rule = self.removed_class
+        if isinstance(rule, str) and rule in REMOVED_CLASSES and rule not in rows.classes:
+            return removed_by_rule(rule, rows.totals[0])
+        position = np.flatnonzero([label == rule for label in rows.classes.tolist()])
+        if not len(position):
+            raise ValueError(
+                f"removed_class={rule!r} is neither one of {list(REMOVED_CLASSES)} nor one of the "
+                f"classes {rows.classes.tolist()}."
+            )
+        return int(position[0])
+
+    def _objective(
+        self, columns: Columns, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
+    ) -> Objective:
+        design, labels = columns.design, rows.labels
+        if not risk.unlabeled_weight and rows.n_unlabeled:
+            labeled = np.flatnonzero(labels.codes >= 0)
+            design, labels = design.take(labeled), labels.take(labeled)
+        label_weights = risk.label_weights(*rows.totals, prior)
+        empirical = EmpiricalRisk(design, labels, loss, label_weights, risk.correction)
+        gaps = threshold_map(loss, len(rows.classes), float(self.order_penalty))
+        coordinates = Coordinates(design.n_columns, columns.scale, columns.shift, gaps)
+        return Objective(empirical, coordinates, float(self.l2))
+
+
+    def _more_starts(self, supervised: Array) -> list[Array]:
+        """For objectives with several minima: the supervised solution, and random ones near."""
+        random = check_random_state(self.random_state)
+        size = np.abs(supervised).mean()
+        noise = random.normal(scale=size, size=(_RANDOM_STARTS, len(supervised)))
+        return [supervised, *(supervised + noise)]
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False
+) -> None:
+    """Raise unless the value is a finite number in the range."""
+    fits = isinstance(value, Real) and low <= value <= high and not math.isinf(value)
+    if not fits or (open_low and value == low):
+        bound = f"above {low}" if open_low else f"at least {low}"
+        allowed = bound if math.isinf(high) else f"from {low} to {high}"
+        raise ValueError(f"{name}={value!r} must be a number {allowed}.")
+
+
+def _warn_if_short(solution: Solution, max_iter: int) -> None:
+    if not solution.converged:
+        warnings.warn(
+            f"The solver stopped after {solution.n_iter} iterations with a gradient of "
+            f"{solution.gradient_norm:.2g}. Raise max_iter (now {max_iter}) or tol, or raise l2.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

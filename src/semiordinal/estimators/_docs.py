@@ -1,0 +1,78 @@
+"""Parameters and attributes that the classifiers share, described once."""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import TypeVar
+
+_PARAMETERS = """\
+loss : {"at", "it", "ls", "cl", "lad"}, default="at"
+    Surrogate loss, by the error that matters: all thresholds, cumulative link or least
+    absolute deviation for the absolute error, immediate thresholds for the zero-one
+    error, least squares for the squared error.
+margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
+    Binary loss that "at" and "it" are made of; the other losses do not use it.
+unlabeled_weight : float in [0, 1], default=0.25
+    γ: the share of the risk that uses unlabelled rows. 0 is the supervised fit.
+removed_class : {"smallest", "largest", "median"} or a class, default="median"
+    The class whose loss the unlabelled rows stand in for: the one with the fewest or the
+    most labels, the middle of the order (the lower of two), or a class by name.
+correction : {"none", "non-negative", "leaky", "absolute"}, default="none"
+    What is done where the unlabelled part of the risk, an estimate of something that is
+    at least zero, falls below: nothing; cut at zero; multiply by ``leak``; change sign.
+leak : float, at most 0, default=-0.2
+    λ of the leaky correction.
+order_penalty : float, default=0.0
+    μ in ``μ Σ max(0, −log gap)`` over the gaps between thresholds. Thresholds are ordered
+    without it; it pushes gaps towards one.
+l2 : float, default=0.01
+    Weight of half the squared norm of the coefficients; thresholds are not penalised.
+standardize : bool, default=True
+    Centre and scale the columns of X by their mean and deviation over all rows first.
+class_prior : "labels", "uniform" or array-like of shape (n_classes,), default="labels"
+    Class probabilities in the population, in class order; "labels" takes the labelled
+    rows' shares. Known probabilities are worth giving.
+classes : array-like, optional
+    Classes from the lowest to the highest. By default numbers are ordered by value, an
+    ordered categorical by its own order, names alphabetically with a warning. It may
+    name a class without a labelled row if that is the removed class.
+missing_label : scalar, default=nan
+    Marks rows without a label, beside NaN, None and pd.NA, which always do.
+solver : {"auto", "closed_form", "newton", "lbfgs", "smoothing"}, default="auto"
+    "auto" takes the closed form for quadratic objectives, Newton for smooth convex ones,
+    smoothing for margins with kinks, L-BFGS else and for many coefficients.
+max_iter : int, default=1000
+tol : float, default=1e-8
+    Largest entry of the gradient to stop at.
+random_state : int, RandomState or None, default=None
+    For the extra starts where the objective is not convex."""
+
+_ATTRIBUTES = """\
+thresholds_ : array of shape (n_classes - 1,)
+    Thresholds of the latent score, in ascending order.
+classes_ : array of shape (n_classes,)
+    Classes in order.
+class_prior_ : array of shape (n_classes,)
+    Class probabilities used.
+removed_class_ : scalar
+    The class removed.
+objective_value_ : float
+    The value reached.
+is_convex_ : bool
+    Whether the objective was certified convex, and the fit so its global minimum.
+n_iter_ : int
+n_labeled_, n_unlabeled_ : int
+n_features_in_ : int
+feature_names_in_ : array of shape (n_features_in_,)
+    Where X had names."""
+
+T = TypeVar("T", bound=type)
+
+
+def document(cls: T) -> T:
+    """Fill the shared descriptions into a class's docstring."""
+    text = cls.__doc__ or ""
+    for name, shared in (("parameters", _PARAMETERS), ("attributes", _ATTRIBUTES)):
+        text = text.replace(f"    {{{name}}}", indent(shared, "    "))
+    cls.__doc__ = text
+    return cls

@@ -1,0 +1,178 @@
+"""The Gaussian-kernel classifier."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from .._typing import Array
+from ..models import KernelRows, MatrixRows, column_moments, median_distance
+from ..models.kernel import divide_columns
+from ._base import Columns, RiskMinimizer, check_number
+from ._docs import document
+from ._rows import TrainingRows
+
+# Kernel columns up to this size in bytes are kept between passes.
+_STORED_BYTES = 2**30
+
+
+@document
+class KernelOrdinalClassifier(RiskMinimizer):
+    """Gaussian-kernel ordinal classifier that learns from labelled and unlabelled rows.
+
+    The score is ``Σ_j w_j exp(−‖x − c_j‖² / (2 σ²))`` with centres c_j at the distinct
+    labelled rows, and ``risk + (l2/2)‖w‖²`` is minimised as in
+    `LinearOrdinalClassifier`. ``standardize`` acts on the columns of X, before distances
+    are taken.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        σ as a multiple of the median distance between centres' candidates, the distinct
+        labelled rows.
+    centers : "labeled", "all" or int, default="labeled"
+        Distinct labelled rows, distinct rows of any kind, or so many of the latter drawn
+        at random.
+    {parameters}
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_centers,)
+        Weights of the centres.
+    centers_ : array or sparse matrix of shape (n_centers, n_features)
+        Centres, on the original scale of X.
+    bandwidth_ : float
+        σ, in units of the (standardised) columns.
+    column_mean_, column_scale_ : arrays of shape (n_features,)
+        What columns are centred and scaled by.
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal import KernelOrdinalClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(400, 2))
+    >>> y = np.digitize((X**2).sum(axis=1), [1.0, 3.0]).astype(float)
+    >>> y[80:] = np.nan
+    >>> model = KernelOrdinalClassifier(l2=1e-4).fit(X, y)
+    >>> model.predict([[0.0, 0.0], [2.0, 2.0]])
+    array([0., 2.])
+    """
+
+    def __init__(
+        self,
+        *,
+        bandwidth: float = 1.0,
+        centers: Any = "labeled",
+        loss: str = "at",
+        margin: str = "logistic",
+        unlabeled_weight: float = 0.25,
+        removed_class: Any = "median",
+        correction: str = "none",
+        leak: float = -0.2,
+        order_penalty: float = 0.0,
+        l2: float = 0.01,
+        standardize: bool = True,
+        class_prior: Any = "labels",
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        solver: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+    ):
+        super().__init__(
+            loss=loss,
+            margin=margin,
+            unlabeled_weight=unlabeled_weight,
+            removed_class=removed_class,
+            correction=correction,
+            leak=leak,
+            order_penalty=order_penalty,
+            l2=l2,
+            standardize=standardize,
+            class_prior=class_prior,
+            classes=classes,
+            missing_label=missing_label,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+        )
+        self.bandwidth = bandwidth
+        self.centers = centers
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("bandwidth", self.bandwidth, 0, open_low=True)
+        if self.centers not in ("labeled", "all") and not (
+            isinstance(self.centers, Integral) and self.centers >= 1
+        ):
+            raise ValueError(
+                f"centers={self.centers!r} must be 'labeled', 'all', or a number of centres."
+            )
+
+    def _columns(self, rows: TrainingRows) -> Columns:
+        n_features = rows.parts[0].shape[1]
+        mean, scale = np.zeros(n_features), np.ones(n_features)
+        if self.standardize:
+            moments = column_moments(rows.parts, rows.labels.weights)
+            scale = moments.scale
+            # Distances do not see a shift; rows stay sparse without it.
+            if not any(sparse.issparse(part) for part in rows.parts):
+                mean = moments.mean
+        labeled = _distinct(MatrixRows(rows.parts).take(np.flatnonzero(rows.labels.codes >= 0)))
+        centers = self._choose_centers(rows, labeled)
+        width = self.bandwidth * median_distance(_dense(labeled) / scale)
+        kernel = _kernel_rows(rows.parts, mean, scale, centers, width)
+        stored = 8 * kernel.n_rows * kernel.n_columns <= _STORED_BYTES
+        fitted = {
+            "centers_": centers,
+            "bandwidth_": width,
+            "column_mean_": mean,
+            "column_scale_": scale,
+        }
+        return Columns(kernel.stored() if stored else kernel, fitted=fitted)
+
+    def _choose_centers(self, rows: TrainingRows, labeled: Any) -> Any:
+        if self.centers == "labeled":
+            return labeled
+        distinct = _distinct(MatrixRows(rows.parts))
+        if self.centers == "all" or self.centers >= distinct.shape[0]:
+            return distinct
+        random = check_random_state(self.random_state)
+        return distinct[np.sort(random.permutation(distinct.shape[0])[: self.centers])]
+
+    def _design(self, X: Any) -> KernelRows:
+        return _kernel_rows(
+            [X], self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_
+        )
+
+
+def _kernel_rows(
+    parts: list[Any], mean: Array, scale: Array, centers: Any, width: float
+) -> KernelRows:
+    shifted = centers if sparse.issparse(centers) else centers - mean
+    center = mean if mean.any() else None
+    return KernelRows(
+        MatrixRows(parts, center), scale, divide_columns(shifted, scale), width
+    )
+
+
+def _distinct(rows: MatrixRows) -> Any:
+    """Distinct rows, in their first order; sparse rows as they are."""
+    if any(sparse.issparse(part) for part in rows.parts):
+        return sparse.vstack(rows.parts, format="csr").astype(np.float64)
+    matrix = np.concatenate([np.asarray(part, dtype=np.float64) for part in rows.parts])
+    _, first = np.unique(matrix, axis=0, return_index=True)
+    return matrix[np.sort(first)]
+
+
+def _dense(rows: Any) -> Array:
+    return rows.toarray() if sparse.issparse(rows) else rows

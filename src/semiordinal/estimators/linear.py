@@ -1,0 +1,57 @@
+"""The linear classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..models import MatrixRows, column_moments
+from ._base import Columns, RiskMinimizer
+from ._docs import document
+from ._rows import TrainingRows
+
+
+@document
+class LinearOrdinalClassifier(RiskMinimizer):
+    """Linear ordinal classifier that learns from labelled and unlabelled rows.
+
+    It minimises ``risk + (l2/2)‖w‖²`` exactly, over coefficients w (of standardised
+    columns, unless ``standardize=False``) and thresholds, where the risk is
+    ``unlabeled_weight · LU + (1 − unlabeled_weight) · SV``: SV is the mean loss of the
+    labelled rows, LU an unbiased estimate that takes the loss of one class from the
+    unlabelled rows.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        Coefficients, on the original scale of X.
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal import LinearOrdinalClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = np.digitize(X @ [1.0, -1.0], [-0.5, 0.5]).astype(float)
+    >>> y[30:] = np.nan
+    >>> model = LinearOrdinalClassifier().fit(X, y)
+    >>> model.n_labeled_, model.n_unlabeled_
+    (30, 270)
+    >>> model.predict([[2.0, -2.0], [-2.0, 2.0]])
+    array([2., 0.])
+    """
+
+    def _columns(self, rows: TrainingRows) -> Columns:
+        if not self.standardize:
+            return Columns(MatrixRows(rows.parts))
+        moments = column_moments(rows.parts, rows.labels.weights)
+        center = moments.center
+        shift = moments.mean if center is None else None
+        return Columns(MatrixRows(rows.parts, center), moments.scale, shift, center)
+
+    def _design(self, X: Any) -> MatrixRows:
+        return MatrixRows([X])

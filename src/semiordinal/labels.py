@@ -1,0 +1,248 @@
+"""Class order, missing labels and class priors.
+
+Labels become codes 0..K−1 in class order, −1 where missing. Everything behind the
+estimators' doors works on codes.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+
+from ._typing import Array, Codes
+
+# More distinct fractional values than this are a measurement, not a set of grades.
+_MOST_FRACTIONAL_CLASSES = 30
+
+
+class ClassOrderWarning(UserWarning):
+    """The order of the classes was guessed."""
+
+
+@dataclass(frozen=True)
+class OrdinalLabels:
+    """Codes of the labels and the classes in order."""
+
+    codes: Codes
+    classes: NDArray[Any]
+
+    @property
+    def n_labeled(self) -> int:
+        return int((self.codes >= 0).sum())
+
+
+def encode_labels(
+    y: Any, classes: Sequence[Any] | None = None, missing_label: Any = math.nan
+) -> OrdinalLabels:
+    """Find the missing labels and the class order, and encode.
+
+    NaN, None and pd.NA are missing, and values equal to ``missing_label``. Numbers are
+    ordered by value, an ordered categorical by its own order, anything by ``classes``.
+
+    Examples
+    --------
+    >>> encode_labels(["low", None, "high"], classes=["low", "mid", "high"]).codes
+    array([ 0, -1,  2])
+    """
+    if y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None. Give one label for "
+            "each row, and NaN or None where a row has none."
+        )
+    if classes is None:
+        classes = _categorical_order(y)
+    values = _as_column(y)
+    if classes is None and values.dtype.kind in "iuf":
+        fast = _encode_numbers(values, missing_label)
+        if fast is not None:
+            return fast
+    missing = _is_missing(values, missing_label)
+    present = values[~missing]
+    if not len(present):
+        raise ValueError(
+            "y has no labelled row: every label is missing. Label at least one row of two classes."
+        )
+    if classes is None:
+        ordered = _sorted_classes(present, missing_label)
+    else:
+        ordered = _given_classes(classes, present)
+    codes = np.full(len(values), -1)
+    codes[~missing] = _positions(present, ordered)
+    return OrdinalLabels(codes, ordered)
+
+
+def _categorical_order(y: Any) -> list[Any] | None:
+    """Categories of an ordered pandas categorical or a polars Enum; of others, None."""
+    dtype = getattr(y, "dtype", None)
+    if getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum":
+        return list(dtype.categories)  # type: ignore[union-attr]
+    return None
+
+
+def _as_column(y: Any) -> NDArray[Any]:
+    if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
+        values = y.to_numpy()
+    else:
+        values = np.asarray(y)
+        if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
+            values = np.asarray(y, dtype=object)  # keeps None apart from "None"
+    values = column_or_1d(values, warn=True)
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError(
+            "Input y contains infinity or a value too large for dtype('float64'). Labels are "
+            "finite numbers or names; mark missing ones by NaN."
+        )
+    return values
+
+
+def _encode_numbers(values: NDArray[Any], missing_label: Any) -> OrdinalLabels | None:
+    """Whole numbers in a small range, without sorting; None where they are not."""
+    if not len(values):
+        return None
+    lowest, highest = np.nanmin(values), np.nanmax(values)
+    if not (math.isfinite(lowest) and highest - lowest < 1000 and abs(lowest) < 2**31):
+        return None
+    if not _is_nan(missing_label) or lowest == -1:
+        return None
+    missing = np.isnan(values) if values.dtype.kind == "f" else None
+    filled = values if missing is None else np.where(missing, lowest, values)
+    whole = filled.astype(np.int64)
+    if (whole != filled).any():
+        return None
+    whole -= int(lowest)
+    seen = np.bincount(whole) > 0
+    codes = (np.cumsum(seen) - 1)[whole]
+    if missing is not None:
+        codes[missing] = -1
+    classes = (np.flatnonzero(seen) + int(lowest)).astype(values.dtype)
+    return OrdinalLabels(codes, classes)
+
+
+def _is_nan(value: Any) -> bool:
+    return value is None or value != value  # noqa: PLR0124
+
+
+def _is_missing(values: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind == "O":
+        missing = np.fromiter((_is_missing_object(v) for v in values), bool, len(values))
+    else:
+        missing = np.zeros(len(values), dtype=bool)
+    if not _is_nan(missing_label):
+        missing |= np.asarray(values == missing_label, dtype=bool) & ~missing
+    return missing
+
+
+def _is_missing_object(value: Any) -> bool:
+    # pd.NA compares to neither true nor false, so it is known by the type's name.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+def _sorted_classes(present: NDArray[Any], missing_label: Any) -> NDArray[Any]:
+    try:
+        ordered = np.unique(present)
+    except TypeError:
+        kinds = sorted({type(v).__name__ for v in present})
+        raise ValueError(
+            f"y mixes labels that cannot be ordered ({', '.join(kinds)}). Use labels of one "
+            "type, or give their order by classes=[...]."
+        ) from None
+    ordered = _plain(ordered)
+    if ordered.dtype.kind in "USO" and len(ordered) > 2:
+        warnings.warn(
+            f"The classes are names, taken in sorted order: {_listed(ordered)}. If this is not "
+            "their order, set classes=[...] from the lowest to the highest.",
+            ClassOrderWarning,
+            stacklevel=4,
+        )
+    if ordered.dtype.kind == "f" and len(ordered) > _MOST_FRACTIONAL_CLASSES:
+        if (ordered != np.round(ordered)).any():
+            raise ValueError(
+                f"Unknown label type: continuous. y holds {len(ordered)} distinct fractional "
+                "numbers; cut them into ordered classes first."
+            )
+    if ordered.dtype.kind in "if" and ordered[0] == -1 and _is_nan(missing_label):
+        if (ordered[1:] >= 0).all() and len(ordered) > 1:
+            warnings.warn(
+                "y holds -1 beside non-negative labels, and -1 is taken as the lowest class. If it "
+                "marks missing labels, set missing_label=-1.",
+                ClassOrderWarning,
+                stacklevel=4,
+            )
+    return ordered
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """An object array of numbers as an array of numbers."""
+    if values.dtype.kind == "O" and all(isinstance(v, int | float | np.number) for v in values):
+        numbers = np.array(values.tolist())
+        return numbers
+    return values
+
+
+def _given_classes(classes: Sequence[Any], present: NDArray[Any]) -> NDArray[Any]:
+    as_list = list(classes)
+    if len(set(as_list)) != len(as_list):
+        raise ValueError(f"classes={as_list!r} names a class twice; name each once, in order.")
+    unknown = sorted(set(present.tolist()) - set(as_list), key=str)
+    if unknown:
+        raise ValueError(
+            f"y holds labels that classes does not name: {_listed(unknown)}. Add them to "
+            f"classes={as_list!r} at their place in the order, or mark those rows as missing."
+        )
+    ordered = np.asarray(as_list)
+    return ordered if ordered.ndim == 1 else np.array(as_list, dtype=object)
+
+
+def _positions(present: NDArray[Any], ordered: NDArray[Any]) -> Codes:
+    lookup = {label: code for code, label in enumerate(ordered.tolist())}
+    return np.fromiter((lookup[label] for label in present.tolist()), np.int64, len(present))
+
+
+def _listed(values: Any) -> str:
+    shown = [str(v) for v in list(values)[:20]]
+    return ", ".join(shown) + (", ..." if len(values) > 20 else "")
+
+
+CLASS_PRIORS = ("labels", "uniform")
+
+
+def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
+    """Class priors: of the labelled rows, uniform, or as given in class order.
+
+    Examples
+    --------
+    >>> resolve_prior("labels", np.array([1.0, 3.0]), np.array(["a", "b"]))
+    array([0.25, 0.75])
+    """
+    n_classes = len(classes)
+    if isinstance(class_prior, str):
+        if class_prior not in CLASS_PRIORS:
+            raise ValueError(
+                f"class_prior={class_prior!r} is not known; choose 'labels', 'uniform', or give one "
+                f"probability for each of the {n_classes} classes, in order."
+            )
+        if class_prior == "uniform":
+            return np.full(n_classes, 1 / n_classes)
+        return class_counts / class_counts.sum()
+    prior = np.asarray(class_prior, dtype=float)
+    if prior.shape != (n_classes,):
+        raise ValueError(
+            f"class_prior has shape {prior.shape}, but there are {n_classes} classes "
+            f"({_listed(classes)}): give one probability for each, in this order."
+        )
+    if not (prior >= 0).all():
+        raise ValueError(f"class_prior={prior.tolist()} must not be negative or NaN.")
+    if abs(prior.sum() - 1) > 1e-6:
+        raise ValueError(
+            f"class_prior sums to {prior.sum():.6g}, not 1. Divide it by its sum if these are counts."
+        )
+    return prior / prior.sum()

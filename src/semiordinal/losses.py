@@ -1,0 +1,282 @@
+"""Ordinal surrogate losses ψ(α, y) on scores α_i = θ_i − f.
+
+Every loss here has one shape. With label weights C (one row a data row, one column
+a class), the weighted sum ``Σ_j Σ_y C[j,y] ψ(α_j, y)`` equals
+
+    Σ main ∘ ℓ(α) + Σ mirror ∘ ℓ(−α) + Σ linear ∘ α + Σ constant
+        − Σ_y gap_y log(1 − exp(θ_{y−1} − θ_y))
+
+where the five weight tables come from C by small fixed matrices. `WeightedLoss` holds
+them. Three facts make it so:
+
+- a linear-odd margin has ``ℓ(−α) = ℓ(α) + C α``, so ``mirror`` moves into ``main`` and
+  ``linear``, and negative label weights may cancel;
+- the least-squares loss is ``α² + 2(y − 3/2) α + (y − 3/2)²``;
+- the cumulative link loss is the immediate-threshold loss plus a function of the gaps
+  alone, since ``σ(b) − σ(a) = σ(b) σ(−a) (1 − exp(a − b))``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ._typing import Array
+from .margins import Absolute, Logistic, Margin, Square, get_margin
+
+# Weights this much smaller than the largest are rounding of an exact cancellation.
+_CANCELLED = 1e-13
+
+
+@dataclass(slots=True)
+class Contraction:
+    """A weighted sum of ψ over rows, and its derivatives in the latent score f and θ.
+
+    The Hessian in the scores is diagonal, so it is held by ``curvature`` (n, m): its row
+    sums are the second derivative in f, its negative the mixed one, its column sums
+    the diagonal one in θ.
+    """
+
+    value: float
+    latent_gradient: Array
+    threshold_gradient: Array
+    curvature: Array | None
+
+
+@dataclass(frozen=True)
+class WeightedLoss:
+    """A loss contracted with a table of label weights; rows of the tables are label codes."""
+
+    margin: Margin
+    main: Array  # (T, m), or (T, 1) where a row has one weight for all its scores
+    mirror: Array | None  # (T, m)
+    linear: Array | None  # (T, m)
+    constant: Array | None  # (T,)
+    gap: Array | None  # (T, K)
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether no weight of a convex term is negative."""
+        tables = [table for table in (self.main, self.mirror) if table is not None]
+        return all(bool((table >= 0).all()) for table in tables)
+
+    @property
+    def is_quadratic(self) -> bool:
+        return self.margin.quadratic and self.mirror is None and self.gap is None
+
+    def contract(
+        self,
+        latent: Array,
+        thresholds: Array,
+        main: Array,
+        mirror: Array | None,
+        order: int,
+    ) -> Contraction:
+        """The terms in ℓ for rows whose weights are ``main`` and ``mirror``.
+
+        The linear, constant and gap terms depend on the rows only through sums that
+        never change, so whoever adds up the rows adds them once.
+        """
+        value, gradient, curvature = self.margin.contract(latent, thresholds, main, order)
+        if mirror is not None:
+            mirrored = self.margin.contract(-latent, -thresholds, mirror, order)
+            value += mirrored[0]
+            gradient -= mirrored[1]
+            if curvature is not None and mirrored[2] is not None:
+                curvature += mirrored[2]
+        return Contraction(value, -gradient.sum(axis=1), gradient.sum(axis=0), curvature)
+
+
+def _drop_cancelled(table: Array, reference: Array) -> Array:
+    largest = np.abs(reference).max(initial=0.0)
+    return np.where(np.abs(table) <= _CANCELLED * largest, 0.0, table)
+
+
+class OrdinalLoss(ABC):
+    """A surrogate loss, the task loss it stands for, and its margin."""
+
+    name: ClassVar[str]
+    task: ClassVar[str]  # "absolute", "zero_one" or "squared"
+    unit_gaps: ClassVar[bool] = False  # θ_i = θ_1 + (i − 1): only θ_1 is learnt
+    has_gap_term: ClassVar[bool] = False
+    uses_margin: ClassVar[bool] = True
+
+    def __init__(self, margin: Margin):
+        self.margin = margin
+
+    @abstractmethod
+    def values(self, scores: Array) -> Array:
+        """ψ(α, y) for every row and every class: (n, K−1) scores to (n, K) losses."""
+
+    @abstractmethod
+    def weigh(self, label_weights: Array) -> WeightedLoss:
+        """Contract a (T, K) table of label weights with the loss."""
+
+    def smoothed(self, width: float) -> OrdinalLoss:
+        """The same loss on a margin smoothed over ``width``."""
+        smooth = copy(self)
+        smooth.margin = self.margin.smoothed(width)
+        return smooth
+
+    def score_offsets(self, n_classes: int) -> Array | None:
+        """Where the learnt θ_1 alone sets all scores: what to add to it for each."""
+        return None
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether ``σ(θ_i − f)`` estimates ``P(y ≤ i)``."""
+        return False
+
+
+class _ThresholdLoss(OrdinalLoss):
+    """``Σ_i plus[y,i] ℓ(α_i) + minus[y,i] ℓ(−α_i)`` with 0/1 incidence matrices."""
+
+    @abstractmethod
+    def incidence(self, n_classes: int) -> tuple[Array, Array]:
+        """``plus`` and ``minus``, each (K, K−1)."""
+
+    def values(self, scores: Array) -> Array:
+        plus, minus = self.incidence(scores.shape[1] + 1)
+        return self.margin.value(scores) @ plus.T + self.margin.value(-scores) @ minus.T
+
+    def weigh(self, label_weights: Array) -> WeightedLoss:
+        plus, minus = self.incidence(label_weights.shape[1])
+        odd = self.margin.linear_odd
+        if odd is None:
+            return WeightedLoss(
+                self.margin, label_weights @ plus, label_weights @ minus, None, None, None
+            )
+        both = plus + minus
+        if (both == both[:1, :1]).all():
+            both = both[:, :1]
+        main = _drop_cancelled(label_weights @ both, label_weights)
+        return WeightedLoss(self.margin, main, None, odd * (label_weights @ minus), None, None)
+
+
+class AllThreshold(_ThresholdLoss):
+    """AT: ``Σ_{i<y} ℓ(−α_i) + Σ_{i≥y} ℓ(α_i)``, for the absolute loss."""
+
+    name = "at"
+    task = "absolute"
+
+    def incidence(self, n_classes: int) -> tuple[Array, Array]:
+        below = np.tril(np.ones((n_classes, n_classes - 1)), -1)
+        return 1 - below, below
+
+    @property
+    def has_probabilities(self) -> bool:
+        return isinstance(self.margin, Logistic)
+
+
+class ImmediateThreshold(_ThresholdLoss):
+    """IT: ``ℓ(−α_{y−1})`` if y > 1, plus ``ℓ(α_y)`` if y < K, for the zero-one loss."""
+
+    name = "it"
+    task = "zero_one"
+
+    def incidence(self, n_classes: int) -> tuple[Array, Array]:
+        eye = np.eye(n_classes)
+        return eye[:, :-1], eye[:, 1:]
+
+
+class CumulativeLink(ImmediateThreshold):
+    """CL: ``−log(σ(α_y) − σ(α_{y−1}))``, the proportional-odds likelihood."""
+
+    name = "cl"
+    task = "absolute"
+    has_gap_term = True
+    uses_margin = False
+
+    def __init__(self) -> None:
+        super().__init__(Logistic())
+
+    def values(self, scores: Array) -> Array:
+        values = super().values(scores)
+        values[:, 1:-1] += gap_values(np.diff(scores, axis=1))
+        return values
+
+    def weigh(self, label_weights: Array) -> WeightedLoss:
+        return replace(super().weigh(label_weights), gap=label_weights)
+
+    @property
+    def has_probabilities(self) -> bool:
+        return True
+
+
+class LeastSquares(OrdinalLoss):
+    """LS: ``(y + α_1 − 3/2)²``, for the squared loss."""
+
+    name = "ls"
+    task = "squared"
+    unit_gaps = True
+    uses_margin = False
+
+    def __init__(self) -> None:
+        super().__init__(Square())
+
+    def values(self, scores: Array) -> Array:
+        return np.square(scores[:, :1] + _class_offsets(scores.shape[1] + 1))
+
+    def weigh(self, label_weights: Array) -> WeightedLoss:
+        offsets = _class_offsets(label_weights.shape[1])
+        main = _drop_cancelled(label_weights.sum(axis=1, keepdims=True), label_weights)
+        linear = 2 * (label_weights @ offsets)[:, None]
+        return WeightedLoss(self.margin, main, None, linear, label_weights @ offsets**2, None)
+
+
+class LeastAbsolute(OrdinalLoss):
+    """LAD: ``|y + α_1 − 3/2|``, for the absolute loss."""
+
+    name = "lad"
+    task = "absolute"
+    unit_gaps = True
+    uses_margin = False
+
+    def __init__(self) -> None:
+        super().__init__(Absolute())
+
+    def values(self, scores: Array) -> Array:
+        return np.abs(scores[:, :1] + _class_offsets(scores.shape[1] + 1))
+
+    def weigh(self, label_weights: Array) -> WeightedLoss:
+        return WeightedLoss(self.margin, label_weights, None, None, None, None)
+
+    def score_offsets(self, n_classes: int) -> Array:
+        return _class_offsets(n_classes)
+
+
+def _class_offsets(n_classes: int) -> Array:
+    return np.arange(1, n_classes + 1) - 1.5
+
+
+def gap_values(gaps: Array) -> Array:
+    """``−log(1 − exp(−gap))``, infinite at a gap of zero or less."""
+    with np.errstate(divide="ignore"):
+        return -np.log(-np.expm1(-np.maximum(gaps, 0)))
+
+
+LOSSES: dict[str, type[OrdinalLoss]] = {
+    loss.name: loss
+    for loss in (AllThreshold, ImmediateThreshold, LeastSquares, CumulativeLink, LeastAbsolute)
+}
+
+
+def get_loss(name: str, margin: str = "logistic") -> OrdinalLoss:
+    """The loss of that name on that margin (LS, CL and LAD have no margin to choose).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> loss = get_loss("at")
+    >>> loss.values(np.array([[-0.5, 1.0]])).round(3)
+    array([[1.287, 0.787, 1.787]])
+    """
+    if name not in LOSSES:
+        raise ValueError(f"loss={name!r} is not known; choose one of {sorted(LOSSES)}.")
+    chosen = get_margin(margin)
+    cls = LOSSES[name]
+    return cls(chosen) if cls.uses_margin else cls()  # type: ignore[call-arg]

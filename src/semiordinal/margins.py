@@ -1,0 +1,276 @@
+"""Binary margin losses ℓ(z): convex functions of one number, with ℓ'(0) < 0.
+
+Each margin gives its value, first and second derivative, and says what an
+objective built on it may rely on:
+
+``linear_odd``
+    The constant C in ``ℓ(z) − ℓ(−z) = −C z``, or None where no C exists. With it,
+    the negative label weights of a semi-supervised risk turn into a linear term.
+``lipschitz``
+    The Lipschitz constant on the whole line, infinite where there is none.
+``smooth``
+    Whether the derivative exists everywhere. A margin that is not smooth offers
+    ``smoothed(width)``, which is.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from ._typing import Array
+
+# Largest exponent whose exponential, and a few products of it, stay finite.
+_LARGEST_EXPONENT = 700.0
+
+
+class Margin(ABC):
+    """A convex binary loss on margins z."""
+
+    name: ClassVar[str]
+    linear_odd: float | None = None
+    lipschitz: float = math.inf
+    smooth: bool = True
+    quadratic: bool = False
+
+    @abstractmethod
+    def value(self, z: Array) -> Array:
+        """ℓ(z)."""
+
+    @abstractmethod
+    def derivative(self, z: Array) -> Array:
+        """ℓ'(z); at a kink, the mean of the two one-sided slopes."""
+
+    @abstractmethod
+    def curvature(self, z: Array) -> Array:
+        """ℓ''(z), zero at a kink."""
+
+    def contract(
+        self, latent: Array, thresholds: Array, weights: Array, order: int
+    ) -> tuple[float, Array, Array | None]:
+        """Weighted sum of ℓ over the scores ``thresholds − latent``, and its derivatives.
+
+        Parameters
+        ----------
+        latent : array of shape (n,)
+        thresholds : array of shape (m,)
+        weights : array that broadcasts to (n, m)
+        order : 1 for value and gradient, 2 for the curvature as well
+
+        Returns
+        -------
+        value : float
+            ``Σ weights ∘ ℓ(scores)``.
+        gradient, curvature : arrays of shape (n, m), Fortran order
+            ``weights ∘ ℓ'(scores)`` and ``weights ∘ ℓ''(scores)`` (None for order 1).
+        """
+        scores = np.subtract(thresholds, latent[:, None], order="F")
+        value = weighted_sum(weights, self.value(scores))
+        gradient = self.derivative(scores)
+        gradient *= weights
+        if order < 2:
+            return value, gradient, None
+        curvature = self.curvature(scores)
+        curvature *= weights
+        return value, gradient, curvature
+
+    def smoothed(self, width: float) -> Margin:
+        """A smooth margin within ``width`` of this one; a smooth margin is its own."""
+        return self
+
+
+def weighted_sum(weights: Array, values: Array) -> float:
+    """``Σ weights ∘ values`` where the weights broadcast to the values."""
+    if weights.size == 1:
+        return float(weights.ravel()[0] * values.sum())
+    if weights.shape == values.shape:
+        return float(np.vdot(weights.T, values.T))
+    if weights.shape[1] == 1:
+        return float(weights[:, 0] @ values.sum(axis=1))
+    return float(values.sum(axis=0) @ weights[0])
+
+
+class Logistic(Margin):
+    """``log(1 + exp(−z))``."""
+
+    name = "logistic"
+    linear_odd = 1.0
+    lipschitz = 1.0
+
+    def value(self, z: Array) -> Array:
+        return np.log1p(np.exp(-np.abs(z))) - np.minimum(z, 0)
+
+    def derivative(self, z: Array) -> Array:
+        return -expit(-z)
+
+    def curvature(self, z: Array) -> Array:
+        return expit(z) * expit(-z)
+
+    def contract(
+        self, latent: Array, thresholds: Array, weights: Array, order: int
+    ) -> tuple[float, Array, Array | None]:
+        # One exp a row: exp(−score) factors into exp(latent − c) · exp(c − threshold);
+        # and, where a row has one weight, one log a row: Σ log(1+e_i) = log Π(1+e_i).
+        center = 0.5 * (thresholds[0] + thresholds[-1])
+        spread = 0.5 * abs(thresholds[-1] - thresholds[0])
+        reach = max(latent.max() - center, center - latent.min(), 0.0) + spread
+        if not reach * len(thresholds) < _LARGEST_EXPONENT:
+            return super().contract(latent, thresholds, weights, order)
+        odds = np.empty((len(latent), len(thresholds)), order="F")
+        np.multiply(np.exp(latent - center)[:, None], np.exp(center - thresholds), out=odds)
+        odds += 1
+        if weights.shape[1] == 1:
+            product = odds[:, 0].copy()
+            for i in range(1, len(thresholds)):
+                product *= odds[:, i]
+            np.log(product, out=product)
+            value = weighted_sum(weights, product[:, None])
+        else:
+            value = weighted_sum(weights, np.log(odds))
+        sigmoid = np.reciprocal(odds, out=odds)
+        gradient = sigmoid - 1
+        curvature = None
+        if order >= 2:
+            curvature = np.multiply(gradient, sigmoid, out=sigmoid)
+            curvature *= -weights
+        gradient *= weights
+        return value, gradient, curvature
+
+
+class Squared(Margin):
+    """``(1 − z)²``."""
+
+    name = "squared"
+    linear_odd = 4.0
+    quadratic = True
+
+    def value(self, z: Array) -> Array:
+        return np.square(1 - z)
+
+    def derivative(self, z: Array) -> Array:
+        return 2 * (z - 1)
+
+    def curvature(self, z: Array) -> Array:
+        return np.full_like(z, 2.0)
+
+
+class Exponential(Margin):
+    """``exp(−z)``, held at the largest finite numbers so that zero weights stay zero."""
+
+    name = "exponential"
+
+    def value(self, z: Array) -> Array:
+        return np.exp(np.minimum(-z, _LARGEST_EXPONENT))
+
+    def derivative(self, z: Array) -> Array:
+        return -self.value(z)
+
+    def curvature(self, z: Array) -> Array:
+        return self.value(z)
+
+
+class PiecewiseLinear(Margin):
+    """``slope · z + Σ weight · max(0, kink − z)``: hinges, and their smooth neighbours.
+
+    ``smoothed(width)`` puts ``(t + √(t² + 4 width²)) / 2`` in place of ``max(0, t)``.
+    It lies above by at most ``width`` and keeps ``linear_odd``.
+    """
+
+    hinges: tuple[tuple[float, float], ...] = ()  # (weight, kink)
+    slope: float = 0.0
+    smooth = False
+    width: float = 0.0
+
+    def smoothed(self, width: float) -> Margin:
+        copy = type(self)()
+        copy.width = width
+        copy.smooth = True
+        return copy
+
+    def value(self, z: Array) -> Array:
+        total = self.slope * z
+        for weight, kink in self.hinges:
+            t = kink - z
+            total = total + weight * 0.5 * (t + np.hypot(t, 2 * self.width))
+        return total
+
+    def derivative(self, z: Array) -> Array:
+        total = np.full_like(z, self.slope)
+        for weight, kink in self.hinges:
+            t = kink - z
+            ratio = t / np.hypot(t, 2 * self.width) if self.width else np.sign(t)
+            total -= weight * 0.5 * (1 + ratio)
+        return total
+
+    def curvature(self, z: Array) -> Array:
+        total = np.zeros_like(z)
+        if self.width:
+            for weight, kink in self.hinges:
+                total += weight * 2 * self.width**2 / np.hypot(kink - z, 2 * self.width) ** 3
+        return total
+
+
+class Hinge(PiecewiseLinear):
+    """``max(0, 1 − z)``."""
+
+    name = "hinge"
+    hinges = ((1.0, 1.0),)
+    lipschitz = 1.0
+
+
+class DoubleHinge(PiecewiseLinear):
+    """``max(−z, max(0, (1 − z)/2))``, which is half a hinge at 1 and half a hinge at −1."""
+
+    name = "double_hinge"
+    hinges = ((0.5, 1.0), (0.5, -1.0))
+    linear_odd = 1.0
+    lipschitz = 1.0
+
+
+class Square(Margin):
+    """``z²``: the even part of the least-squares loss; not a margin for users."""
+
+    name = "square"
+    linear_odd = 0.0
+    quadratic = True
+
+    def value(self, z: Array) -> Array:
+        return np.square(z)
+
+    def derivative(self, z: Array) -> Array:
+        return 2 * z
+
+    def curvature(self, z: Array) -> Array:
+        return np.full_like(z, 2.0)
+
+
+class Absolute(PiecewiseLinear):
+    """``|z|``: what the least-absolute-deviation loss is made of; not a margin for users."""
+
+    name = "absolute"
+    hinges = ((2.0, 0.0),)
+    slope = 1.0
+    linear_odd = 0.0
+    lipschitz = 1.0
+
+
+MARGINS: dict[str, Margin] = {
+    margin.name: margin for margin in (Logistic(), DoubleHinge(), Squared(), Hinge(), Exponential())
+}
+
+
+def get_margin(name: str) -> Margin:
+    """The margin of that name.
+
+    Examples
+    --------
+    >>> get_margin("double_hinge").linear_odd
+    1.0
+    """
+    if name not in MARGINS:
+        raise ValueError(f"margin={name!r} is not known; choose one of {sorted(MARGINS)}.")
+    return MARGINS[name]

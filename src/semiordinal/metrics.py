@@ -1,0 +1,54 @@
+"""Errors of predicted positions in the class order; rows without a label do not count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import cohen_kappa_score
+
+from ._typing import Array, Codes
+
+
+def task_losses(task: str, predicted: Codes, n_classes: int) -> Array:
+    """The task loss ``L(g, y)`` of each prediction, for every class y: (n, K)."""
+    difference = predicted[:, None] - np.arange(n_classes)
+    if task == "absolute":
+        return np.abs(difference).astype(float)
+    if task == "squared":
+        return np.square(difference).astype(float)
+    return (difference != 0).astype(float)
+
+
+def task_error(task: str, codes: Codes, predicted: Codes, sample_weight: Any = None) -> float:
+    """Mean task loss over the labelled rows: MAE, MZE or MSE.
+
+    Examples
+    --------
+    >>> task_error("absolute", np.array([0, 2, -1]), np.array([1, 2, 0]))
+    0.5
+    """
+    labeled = codes >= 0
+    if not labeled.any():
+        raise ValueError("y has no labelled row to score on.")
+    n_classes = int(max(codes.max(), predicted.max())) + 1
+    losses = task_losses(task, predicted[labeled], n_classes)
+    own = losses[np.arange(len(losses)), codes[labeled]]
+    weights = None if sample_weight is None else np.asarray(sample_weight)[labeled]
+    return float(np.average(own, weights=weights))
+
+
+def quadratic_kappa(codes: Codes, predicted: Codes, sample_weight: Any = None) -> float:
+    """Quadratically weighted kappa over the labelled rows."""
+    labeled = codes >= 0
+    weights = None if sample_weight is None else np.asarray(sample_weight)[labeled]
+    labels = np.arange(max(codes.max(), predicted.max()) + 1)
+    return float(
+        cohen_kappa_score(
+            codes[labeled],
+            predicted[labeled],
+            labels=labels,
+            weights="quadratic",
+            sample_weight=weights,
+        )
+    )

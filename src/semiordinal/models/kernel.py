@@ -1,0 +1,87 @@
+"""Gaussian kernel columns: one for each centre."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import pdist
+from sklearn.metrics.pairwise import euclidean_distances
+
+from .._typing import Array, Codes
+from .linear import MatrixRows, block_slices
+
+# The median distance is taken over at most this many rows, evenly spaced.
+_MEDIAN_ROWS = 2000
+
+
+def median_distance(rows: Array) -> float:
+    """Median Euclidean distance between pairs of rows; one where there is no pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> median_distance(np.array([[0.0], [1.0], [5.0]]))
+    4.0
+    """
+    sample = rows[:: max(1, -(-len(rows) // _MEDIAN_ROWS))]
+    median = float(np.median(pdist(sample))) if len(sample) > 1 else 0.0
+    return median if median > 0 else 1.0
+
+
+def gaussian_kernel(rows: Any, centers: Array, width: float) -> Array:
+    """``exp(−‖row − center‖² / (2 width²))``, (n_rows, n_centers)."""
+    kernel = euclidean_distances(rows, centers, squared=True)
+    kernel *= -0.5 / width**2
+    return np.exp(kernel, out=kernel)
+
+
+class KernelRows:
+    """Kernel columns computed block by block, each time they are asked for.
+
+    Parameters
+    ----------
+    inputs : MatrixRows
+    scale : array of shape (n_inputs,) or None
+        Input columns are divided by it.
+    centers : array of shape (n_centers, n_inputs)
+        On the scale of the divided inputs.
+    width : float
+        Standard deviation of the kernel.
+    """
+
+    def __init__(self, inputs: MatrixRows, scale: Array | None, centers: Any, width: float):
+        self.inputs = inputs
+        self.scale = scale
+        self.centers = centers
+        self.width = width
+        self.n_rows = inputs.n_rows
+        self.n_columns = int(centers.shape[0])
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for rows, block in self.inputs.blocks():
+            inputs = divide_columns(block, self.scale)
+            for part in block_slices(block.shape[0], self.n_columns):
+                at = slice(rows.start + part.start, rows.start + part.stop)
+                yield at, gaussian_kernel(inputs[part], self.centers, self.width)
+
+    def take(self, rows: Codes) -> KernelRows:
+        return KernelRows(self.inputs.take(rows), self.scale, self.centers, self.width)
+
+    def stored(self) -> MatrixRows:
+        """The same columns held in memory."""
+        kernel = np.empty((self.n_rows, self.n_columns))
+        for rows, block in self.blocks():
+            kernel[rows] = block
+        return MatrixRows([kernel])
+
+
+def divide_columns(block: Any, scale: Array | None) -> Any:
+    """A dense or sparse block with each column divided by its scale."""
+    if scale is None:
+        return block
+    if sparse.issparse(block):
+        return sparse.csr_matrix(block.multiply(1 / scale))
+    return block / scale

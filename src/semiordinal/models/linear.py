@@ -1,0 +1,67 @@
+"""Rows of matrices, served in blocks of 64-bit floats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._typing import Array, Codes
+
+# A block of rows and its temporaries stay within a core's second-level cache.
+_BLOCK_ELEMENTS = 2**16
+_BLOCK_ROWS = (512, 8192)
+
+
+def block_slices(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Consecutive slices of rows, each small enough for the cache."""
+    smallest, largest = _BLOCK_ROWS
+    size = min(max(_BLOCK_ELEMENTS // max(n_columns, 1), smallest), largest)
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+class MatrixRows:
+    """The rows of one or more matrices, one below the other, without joining them.
+
+    Parameters
+    ----------
+    parts : list of 2-d arrays or CSR matrices with the same columns
+        Kept as they are; blocks are converted to float64 one at a time.
+    center : array of shape (n_columns,) or None
+        Subtracted from dense blocks. It keeps digits where columns lie far from zero.
+    """
+
+    def __init__(self, parts: Sequence[Any], center: Array | None = None):
+        self.parts = [part for part in parts if part.shape[0]]
+        self.center = center
+        self.n_rows = sum(part.shape[0] for part in self.parts)
+        self.n_columns = int(parts[0].shape[1])
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Pairs of row slice and block; a block is valid until the next is asked for."""
+        start = 0
+        buffer: Array | None = None
+        for part in self.parts:
+            for rows in block_slices(part.shape[0], self.n_columns):
+                block = part[rows]
+                if not sparse.issparse(part) and (
+                    self.center is not None or part.dtype != np.float64
+                ):
+                    if buffer is None or len(buffer) < len(block):
+                        buffer = np.empty(block.shape)
+                    center = 0.0 if self.center is None else self.center
+                    block = np.subtract(block, center, out=buffer[: len(block)])
+                yield slice(start + rows.start, start + rows.stop), block
+            start += part.shape[0]
+
+    def take(self, rows: Codes) -> MatrixRows:
+        """Some of the rows, by ascending index."""
+        taken, start = [], 0
+        for part in self.parts:
+            stop = start + part.shape[0]
+            taken.append(part[rows[(rows >= start) & (rows < stop)] - start])
+            start = stop
+        return MatrixRows(taken, self.center)

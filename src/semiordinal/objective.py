@@ -1,0 +1,131 @@
+"""The function that is minimised: ``risk + (l2/2)‖v‖² + order penalty``.
+
+It is a function on a box of solver variables (see `coordinates`), and says what a solver
+may rely on: whether it is convex, smooth, quadratic.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logit
+
+from ._typing import Array
+from .coordinates import SMALLEST_GAP, Coordinates, ThresholdMap
+from .empirical_risk import EmpiricalRisk
+from .losses import OrdinalLoss
+from .risks import Convexity, certify_convexity
+
+
+def threshold_map(loss: OrdinalLoss, n_classes: int, order_penalty: float = 0.0) -> ThresholdMap:
+    """How the thresholds of a loss follow from the variables that are learnt."""
+    if loss.unit_gaps:
+        offsets = loss.score_offsets(n_classes)
+        return ThresholdMap.free(np.zeros(1) if offsets is None else offsets)
+    smallest_gap = SMALLEST_GAP if loss.has_gap_term else 0.0
+    return ThresholdMap.ordered(n_classes - 1, order_penalty, smallest_gap)
+
+
+class Objective:
+    """``risk + (l2/2)‖v‖² + order penalty`` over solver variables (v, t)."""
+
+    def __init__(self, risk: EmpiricalRisk, coordinates: Coordinates, l2: float):
+        self.risk = risk
+        self.coordinates = coordinates
+        self.l2 = l2
+
+    @property
+    def n_variables(self) -> int:
+        return self.coordinates.n_coefs + self.coordinates.threshold_map.matrix.shape[1]
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        return self.coordinates.lower, self.coordinates.upper
+
+    @cached_property
+    def convexity(self) -> Convexity:
+        risk = self.risk
+        return certify_convexity(risk.loss, risk.label_weights, risk.correction)
+
+    @property
+    def is_convex(self) -> bool:
+        return self.convexity.holds
+
+    @property
+    def has_smooth_margin(self) -> bool:
+        return self.risk.loss.margin.smooth
+
+    @property
+    def is_corrected(self) -> bool:
+        return self.risk.label_weights.corrected is not None
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether it is one quadratic function on an unbounded space."""
+        weighted = self.risk.loss.weigh(self.risk.label_weights.main)
+        unbounded = bool(np.isinf(self.bounds[0]).all() and np.isinf(self.bounds[1]).all())
+        return weighted.is_quadratic and unbounded and not self.is_corrected
+
+    def with_risk(self, risk: EmpiricalRisk) -> Objective:
+        return Objective(risk, self.coordinates, self.l2)
+
+    def value_gradient(self, variables: Array) -> tuple[float, Array]:
+        value, gradient, _ = self._evaluate(variables, 1)
+        return value, gradient
+
+    def value_gradient_hessian(self, variables: Array) -> tuple[float, Array, Array]:
+        value, gradient, hessian = self._evaluate(variables, 2)
+        assert hessian is not None
+        return value, gradient, hessian
+
+    def _evaluate(self, variables: Array, order: int) -> tuple[float, Array, Array | None]:
+        coordinates = self.coordinates
+        p = coordinates.n_coefs
+        sums = self.risk.evaluate(*coordinates.to_rows(variables), order)
+        v, t = coordinates.split(variables)
+        penalty, penalty_gradient, penalty_curvature = coordinates.threshold_map.penalty_terms(t)
+        value = sums.value + 0.5 * self.l2 * float(v @ v) + penalty
+        gradient = coordinates.pull_gradient(sums.coef, sums.thresholds)
+        gradient[:p] += self.l2 * v
+        gradient[p:] += penalty_gradient
+        if sums.coef_hessian is None:
+            return value, gradient, None
+        assert sums.cross_hessian is not None and sums.threshold_hessian is not None
+        hessian = coordinates.pull_hessian(
+            sums.coef_hessian, sums.cross_hessian, sums.threshold_hessian
+        )
+        diagonal = hessian.reshape(-1)[:: len(hessian) + 1]
+        diagonal[:p] += self.l2
+        diagonal[p:] += penalty_curvature
+        return value, gradient, hessian
+
+    def start(self) -> Array:
+        """Zero coefficients, and thresholds that fit the class totals without them."""
+        totals = self.class_totals()
+        loss = self.risk.loss
+        if loss.unit_gaps:
+            mean = totals @ np.arange(1, len(totals) + 1) / totals.sum()
+            thresholds = np.array([1.5 - mean])
+            offsets = loss.score_offsets(len(totals))
+            thresholds = thresholds if offsets is None else thresholds + offsets
+        else:
+            cumulative = np.cumsum(totals)[:-1] / totals.sum()
+            thresholds = logit(np.clip(cumulative, 0.02, 0.98))
+            spaced = thresholds[0] + 0.1 * np.arange(len(thresholds))
+            thresholds = np.maximum(thresholds, spaced)
+        t = self.coordinates.threshold_map.variables(thresholds)
+        return np.concatenate([np.zeros(self.coordinates.n_coefs), t])
+
+    def class_totals(self) -> Array:
+        """Summed label weights of each class: what the risk takes the priors to be."""
+        weights = self.risk.label_weights.at_slope(1.0).main
+        return self.risk.labels.totals(weights.shape[1]) @ weights
+
+    def prediction_thresholds(self, variables: Array) -> tuple[Array, Array]:
+        """Coefficients and all K − 1 thresholds, on the scale of the rows."""
+        coef, thresholds = self.coordinates.to_rows(variables)
+        if self.risk.loss.unit_gaps:
+            first = thresholds[0] - self.coordinates.threshold_map.offset[0]
+            thresholds = first + np.arange(self.risk.label_weights.main.shape[1] - 1)
+        return coef, thresholds

@@ -1,0 +1,77 @@
+"""Solvers: each says which objectives it is for; `solve` chooses, or explains a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scipy import sparse
+
+from .._typing import Array
+from ..objective import Objective
+from ._base import Solution, Solver, UnboundedObjectiveError
+from .closed_form import ClosedForm
+from .lbfgs import LBFGS
+from .newton import Newton
+from .slope_search import search_slope
+from .smoothing import Smoothing
+
+SOLVERS: dict[str, type[Solver]] = {
+    solver.name: solver for solver in (ClosedForm, Newton, LBFGS, Smoothing)
+}
+
+# Above this many variables a Hessian costs more than it saves.
+_NEWTON_VARIABLES = 1500
+_NEWTON_SPARSE_VARIABLES = 300
+
+
+def solve(
+    objective: Objective,
+    starts: Sequence[Array],
+    solver: str = "auto",
+    max_iter: int = 1000,
+    tol: float = 1e-8,
+) -> Solution:
+    """Minimise an objective; from each of the starts where it is not convex.
+
+    Parameters
+    ----------
+    objective : Objective
+    starts : arrays of variables; a convex objective uses the first alone
+    solver : "auto" or a name in `SOLVERS`
+    max_iter, tol : as every solver takes them
+    """
+
+    def minimize(problem: Objective, start: Array) -> Solution:
+        return _choose(problem, solver)(max_iter, tol).minimize(problem, start)
+
+    if not objective.is_convex:
+        return min((minimize(objective, start) for start in starts), key=lambda s: s.value)
+    if objective.is_corrected:
+        return search_slope(objective, starts[0], minimize)
+    return minimize(objective, starts[0])
+
+
+def _choose(objective: Objective, name: str) -> type[Solver]:
+    if name == "auto":
+        return _best(objective)
+    if name not in SOLVERS:
+        raise ValueError(f"solver={name!r} is not known; choose 'auto' or one of {list(SOLVERS)}.")
+    reason = SOLVERS[name]().refusal(objective)
+    if reason is not None:
+        fitting = [s for s, cls in SOLVERS.items() if cls().refusal(objective) is None]
+        raise ValueError(f"solver={name!r} does not fit: {reason}. Use 'auto' or one of {fitting}.")
+    return SOLVERS[name]
+
+
+def _best(objective: Objective) -> type[Solver]:
+    if not objective.has_smooth_margin:
+        return Smoothing
+    if not objective.is_convex:
+        return LBFGS
+    is_sparse = any(sparse.issparse(part) for part in getattr(objective.risk.design, "parts", []))
+    if objective.n_variables > (_NEWTON_SPARSE_VARIABLES if is_sparse else _NEWTON_VARIABLES):
+        return LBFGS
+    return ClosedForm if objective.is_quadratic else Newton
+
+
+__all__ = ["SOLVERS", "Solution", "Solver", "UnboundedObjectiveError", "solve"]

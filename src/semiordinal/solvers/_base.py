@@ -1,0 +1,69 @@
+"""What every solver takes and gives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._typing import Array
+from ..objective import Objective
+
+# An objective this far below its start, for its size, has no minimum.
+_BOTTOMLESS = 1e5
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a solver stopped."""
+
+    variables: Array
+    value: float
+    gradient_norm: float
+    n_iter: int
+    converged: bool
+
+
+class UnboundedObjectiveError(ValueError):
+    """The objective has no minimum."""
+
+
+class Solver(ABC):
+    """Minimises objectives of a kind; ``refusal`` says why another kind is not for it."""
+
+    name: ClassVar[str]
+
+    def __init__(self, max_iter: int = 1000, tol: float = 1e-8):
+        self.max_iter = max_iter
+        self.tol = tol
+
+    @abstractmethod
+    def refusal(self, objective: Objective) -> str | None:
+        """Why this solver does not fit the objective, or None where it does."""
+
+    @abstractmethod
+    def minimize(self, objective: Objective, start: Array) -> Solution:
+        """Minimise from a start; the objective must be one that is not refused."""
+
+
+def projected_gradient(variables: Array, gradient: Array, lower: Array, upper: Array) -> Array:
+    """The gradient without the parts that push against a bound."""
+    held = ((variables <= lower) & (gradient > 0)) | ((variables >= upper) & (gradient < 0))
+    return np.where(held, 0.0, gradient)
+
+
+def check_bounded(value: float, first_value: float, l2: float) -> None:
+    """Raise where the objective has fallen too far to have a minimum."""
+    if value < -_BOTTOMLESS * (1 + abs(first_value)):
+        remedy = (
+            "set l2 > 0, for example l2=0.01"
+            if l2 == 0
+            else "set correction='non-negative', use a smaller unlabeled_weight, or choose a margin "
+            "that grows at most linearly, such as margin='logistic'"
+        )
+        raise UnboundedObjectiveError(
+            f"The objective falls without bound (l2={l2:g}): the unlabelled part of the risk "
+            f"outweighs the labelled one in some direction. To give it a minimum, {remedy}."
+        )
