@@ -1,7 +1,31 @@
-"""Semi-supervised ordinal regression by empirical risk minimisation."""
+"""Semi-supervised ordinal regression by empirical risk minimisation.
 
-from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
+Names are imported when first used, so that ``import semiordinal`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 
 __version__ = "0.1.0"
 
+_HOMES = {
+    "KernelOrdinalClassifier": ".estimators",
+    "LinearOrdinalClassifier": ".estimators",
+}
+
 __all__ = ["KernelOrdinalClassifier", "LinearOrdinalClassifier", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,7 +8,7 @@ from functools import cache
 from threadpoolctl import ThreadpoolController
 
 # Products of blocks with this many columns are large enough for several threads.
-_MANY_COLUMNS = 200
+_MANY_COLUMNS = 1000
 
 
 @cache

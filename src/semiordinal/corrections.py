@@ -8,22 +8,31 @@ by ``x`` where x ≥ 0 and by ``leak · x`` below, with leak ≤ 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import hypot
 
 CORRECTIONS = ("none", "non-negative", "leaky", "absolute")
 
 
 @dataclass(frozen=True)
 class Correction:
-    """``x`` if x ≥ 0, else ``leak · x``; since leak ≤ 0 this is ``max(x, leak · x)``."""
+    """``x`` if x ≥ 0, else ``leak · x``; since leak ≤ 0 this is ``max(x, leak · x)``.
+
+    A width above zero rounds off the kink: ``max(0, x)`` becomes ``(x + √(x² + 4 width²))/2``.
+    """
 
     leak: float
+    width: float = 0.0
 
     def value(self, x: float) -> float:
-        return max(x, self.leak * x)
+        return self.leak * x + (1 - self.leak) * 0.5 * (x + hypot(x, 2 * self.width))
 
     def slope(self, x: float) -> float:
-        """The derivative; at zero, the one from the right."""
-        return 1.0 if x >= 0 else self.leak
+        """The derivative; at a kink, the one from the right."""
+        share = 0.5 * (1 + x / hypot(x, 2 * self.width)) if self.width else float(x >= 0)
+        return self.leak + (1 - self.leak) * share
+
+    def smoothed(self, width: float) -> Correction:
+        return Correction(self.leak, width)
 
 
 def get_correction(name: str, leak: float) -> Correction | None:

@@ -33,10 +33,6 @@ class OrdinalLabels:
     codes: Codes
     classes: NDArray[Any]
 
-    @property
-    def n_labeled(self) -> int:
-        return int((self.codes >= 0).sum())
-
 
 def encode_labels(
     y: Any, classes: Sequence[Any] | None = None, missing_label: Any = math.nan
@@ -93,7 +89,8 @@ def _as_column(y: Any) -> NDArray[Any]:
         values = np.asarray(y)
         if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
             values = np.asarray(y, dtype=object)  # keeps None apart from "None"
-    values = column_or_1d(values, warn=True)
+    if values.ndim != 1:
+        values = column_or_1d(values, warn=True)
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise ValueError(
             "Input y contains infinity or a value too large for dtype('float64'). Labels are "
@@ -118,7 +115,7 @@ def _encode_numbers(values: NDArray[Any], missing_label: Any) -> OrdinalLabels |
         return None
     whole -= int(lowest)
     seen = np.bincount(whole) > 0
-    codes = (np.cumsum(seen) - 1)[whole]
+    codes = whole if seen.all() else (np.cumsum(seen) - 1)[whole]
     if missing is not None:
         codes[missing] = -1
     classes = (np.flatnonzero(seen) + int(lowest)).astype(values.dtype)

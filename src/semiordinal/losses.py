@@ -11,7 +11,8 @@ them. Three facts make it so:
 
 - a linear-odd margin has ``ℓ(−α) = ℓ(α) + C α``, so ``mirror`` moves into ``main`` and
   ``linear``, and negative label weights may cancel;
-- the least-squares loss is ``α² + 2(y − 3/2) α + (y − 3/2)²``;
+- the least-squares loss is ``α² + 2(y − 3/2) α + (y − 3/2)²``, and the squared margin
+  ``α² − 2α + 1``, so both are ``main ∘ α²`` and linear terms;
 - the cumulative link loss is the immediate-threshold loss plus a function of the gaps
   alone, since ``σ(b) − σ(a) = σ(b) σ(−a) (1 − exp(a − b))``.
 """
@@ -66,7 +67,8 @@ class WeightedLoss:
 
     @property
     def is_quadratic(self) -> bool:
-        return self.margin.quadratic and self.mirror is None and self.gap is None
+        """Whether it is a quadratic function of the scores."""
+        return isinstance(self.margin, Square)
 
     def contract(
         self,
@@ -154,7 +156,12 @@ class _ThresholdLoss(OrdinalLoss):
         if (both == both[:1, :1]).all():
             both = both[:, :1]
         main = _drop_cancelled(label_weights @ both, label_weights)
-        return WeightedLoss(self.margin, main, None, odd * (label_weights @ minus), None, None)
+        linear = odd * (label_weights @ minus)
+        if self.margin.quadratic is None:
+            return WeightedLoss(self.margin, main, None, linear, None, None)
+        slope, constant = self.margin.quadratic
+        total = np.broadcast_to(main, linear.shape).sum(axis=1)
+        return WeightedLoss(Square(), main, None, linear + slope * main, constant * total, None)
 
 
 class AllThreshold(_ThresholdLoss):

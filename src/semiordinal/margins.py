@@ -35,7 +35,7 @@ class Margin(ABC):
     linear_odd: float | None = None
     lipschitz: float = math.inf
     smooth: bool = True
-    quadratic: bool = False
+    quadratic: tuple[float, float] | None = None  # (b, c) where ℓ(z) = z² + b z + c
 
     @abstractmethod
     def value(self, z: Array) -> Array:
@@ -146,7 +146,7 @@ class Squared(Margin):
 
     name = "squared"
     linear_odd = 4.0
-    quadratic = True
+    quadratic = (-2.0, 1.0)
 
     def value(self, z: Array) -> Array:
         return np.square(1 - z)
@@ -232,11 +232,11 @@ class DoubleHinge(PiecewiseLinear):
 
 
 class Square(Margin):
-    """``z²``: the even part of the least-squares loss; not a margin for users."""
+    """``z²``: what every quadratic loss comes down to; not a margin for users."""
 
     name = "square"
     linear_odd = 0.0
-    quadratic = True
+    quadratic = (0.0, 0.0)
 
     def value(self, z: Array) -> Array:
         return np.square(z)

@@ -53,12 +53,17 @@ class Objective:
         return self.convexity.holds
 
     @property
-    def has_smooth_margin(self) -> bool:
-        return self.risk.loss.margin.smooth
-
-    @property
     def is_corrected(self) -> bool:
         return self.risk.label_weights.corrected is not None
+
+    @property
+    def kinks(self) -> str | None:
+        """What makes it not smooth, or None where it is."""
+        if not self.risk.loss.margin.smooth:
+            return f"margin {self.risk.loss.margin.name!r} has kinks"
+        if self.is_corrected and not (self.risk.correction and self.risk.correction.width):
+            return "the correction has a kink"
+        return None
 
     @property
     def is_quadratic(self) -> bool:
@@ -68,7 +73,12 @@ class Objective:
         return weighted.is_quadratic and unbounded and not self.is_corrected
 
     def with_risk(self, risk: EmpiricalRisk) -> Objective:
+        """The same penalties and variables for another risk."""
         return Objective(risk, self.coordinates, self.l2)
+
+    def excess(self, variables: Array) -> float:
+        """The value of the part that a correction maps, U − L2."""
+        return self.risk.corrected_part(*self.coordinates.to_rows(variables))
 
     def value_gradient(self, variables: Array) -> tuple[float, Array]:
         value, gradient, _ = self._evaluate(variables, 1)
@@ -89,12 +99,10 @@ class Objective:
         gradient = coordinates.pull_gradient(sums.coef, sums.thresholds)
         gradient[:p] += self.l2 * v
         gradient[p:] += penalty_gradient
-        if sums.coef_hessian is None:
+        if sums.hessian is None:
             return value, gradient, None
-        assert sums.cross_hessian is not None and sums.threshold_hessian is not None
-        hessian = coordinates.pull_hessian(
-            sums.coef_hessian, sums.cross_hessian, sums.threshold_hessian
-        )
+        blocks = sums.hessian
+        hessian = coordinates.pull_hessian(blocks.coef, blocks.cross, blocks.thresholds)
         diagonal = hessian.reshape(-1)[:: len(hessian) + 1]
         diagonal[:p] += self.l2
         diagonal[p:] += penalty_curvature

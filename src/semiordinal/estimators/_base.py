@@ -17,11 +17,12 @@ from .._threads import blas_threads_for
 from .._typing import Array
 from ..coordinates import Coordinates
 from ..corrections import get_correction
-from ..empirical_risk import Design, EmpiricalRisk
+from ..empirical_risk import EmpiricalRisk
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..objective import Objective, threshold_map
 from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
+from ..rows import Design
 from ..solvers import Solution, solve
 from ._predict import ThresholdPredictor
 from ._rows import TrainingRows, training_rows
@@ -113,7 +114,8 @@ class RiskMinimizer(ThresholdPredictor):
         class_counts, n_unlabeled = rows.totals
         prior = resolve_prior(self.class_prior, class_counts, rows.classes)
         risk = self._risk(rows, prior)
-        columns = self._columns(rows)
+        with blas_threads_for(rows.matrix.n_columns):
+            columns = self._columns(rows)
         with blas_threads_for(columns.design.n_columns):
             objective = self._objective(columns, rows, loss, risk, prior)
             starts = [objective.start()]

@@ -13,10 +13,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..empirical_risk import Design
 from ..labels import encode_labels
 from ..losses import get_loss
 from ..metrics import task_error
+from ..rows import Design
 from ._rows import feature_rows
 
 

@@ -8,30 +8,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from .._typing import Array
-from ..empirical_risk import RowLabels
 from ..labels import encode_labels
+from ..models import MatrixRows
+from ..rows import RowLabels
 
 _DTYPES = [np.float64, np.float32]
 
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Feature matrices one below the other, with a label code and a weight for each row."""
+    """Rows of features, with a label code and a weight for each."""
 
-    parts: list[Any]
+    matrix: MatrixRows
     labels: RowLabels
     classes: NDArray[Any]
 
     @property
-    def n_labeled(self) -> int:
-        return int((self.labels.codes >= 0).sum())
+    def n_unlabeled(self) -> int:
+        return self.labels.n_unlabeled
 
     @property
-    def n_unlabeled(self) -> int:
-        return len(self.labels.codes) - self.n_labeled
+    def n_labeled(self) -> int:
+        return len(self.labels.codes) - self.n_unlabeled
 
     @property
     def totals(self) -> tuple[Array, float]:
@@ -50,7 +52,7 @@ def training_rows(
     missing_label: Any,
 ) -> TrainingRows:
     """Check rows and labels; rows of weight zero are left out, as if they were not there."""
-    X = feature_rows(estimator, X, reset=True)
+    X = feature_rows(estimator, X, reset=True, finite=False)
     if y is not None:
         check_consistent_length(X, y)
     weights = None
@@ -62,8 +64,6 @@ def training_rows(
             kept = np.flatnonzero(weights)
             X, y, weights = X[kept], _take(y, kept), weights[kept]
     labels = encode_labels(y, classes, missing_label)
-    if not labels.n_labeled:
-        raise ValueError("y has no labelled row of positive weight: label at least one row of two classes.")
     if len(labels.classes) < 2:
         raise ValueError(
             f"y holds one class only ({labels.classes[0]!r}). Label rows of at least one more class, "
@@ -71,17 +71,34 @@ def training_rows(
         )
     parts, codes = [X], labels.codes
     if X_unlabeled is not None:
-        more = feature_rows(estimator, X_unlabeled, reset=False)
+        more = feature_rows(estimator, X_unlabeled, reset=False, finite=False)
         parts.append(more)
         codes = np.concatenate([codes, np.full(more.shape[0], -1)])
         if weights is not None:
             weights = np.concatenate([weights, np.ones(more.shape[0])])
-    return TrainingRows(parts, RowLabels(codes, weights), labels.classes)
+    return TrainingRows(_finite(parts), RowLabels(codes, weights), labels.classes)
 
 
-def feature_rows(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
-    """A dense array or a CSR matrix of finite numbers, with the features seen in fit."""
-    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=_DTYPES)
+def feature_rows(estimator: BaseEstimator, X: Any, reset: bool, finite: bool = True) -> Any:
+    """A dense array or a CSR matrix of numbers, with the features seen in fit."""
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=_DTYPES,
+        ensure_all_finite=finite,
+    )
+
+
+def _finite(parts: list[Any]) -> MatrixRows:
+    """Rows whose numbers are all finite, known by their sums, which are needed anyhow."""
+    matrix = MatrixRows(parts)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(matrix.sums).all():
+            for part in parts:
+                assert_all_finite(part, estimator_name="", input_name="X")
+    return matrix
 
 
 def _take(y: Any, rows: NDArray[np.intp]) -> Any:

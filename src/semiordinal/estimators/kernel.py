@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array
 from ..models import KernelRows, MatrixRows, column_moments, median_distance
 from ..models.kernel import divide_columns
+from ..rows import as_dense
 from ._base import Columns, RiskMinimizer, check_number
 from ._docs import document
 from ._rows import TrainingRows
@@ -119,18 +120,18 @@ class KernelOrdinalClassifier(RiskMinimizer):
             )
 
     def _columns(self, rows: TrainingRows) -> Columns:
-        n_features = rows.parts[0].shape[1]
+        n_features = rows.matrix.n_columns
         mean, scale = np.zeros(n_features), np.ones(n_features)
         if self.standardize:
-            moments = column_moments(rows.parts, rows.labels.weights)
+            moments = column_moments(rows.matrix, rows.labels.weights)
             scale = moments.scale
             # Distances do not see a shift; rows stay sparse without it.
-            if not any(sparse.issparse(part) for part in rows.parts):
+            if not rows.matrix.is_sparse:
                 mean = moments.mean
-        labeled = _distinct(MatrixRows(rows.parts).take(np.flatnonzero(rows.labels.codes >= 0)))
+        labeled = _distinct(rows.matrix.take(np.flatnonzero(rows.labels.codes >= 0)))
         centers = self._choose_centers(rows, labeled)
-        width = self.bandwidth * median_distance(_dense(labeled) / scale)
-        kernel = _kernel_rows(rows.parts, mean, scale, centers, width)
+        width = self.bandwidth * median_distance(as_dense(labeled) / scale)
+        kernel = _kernel_rows(rows.matrix, mean, scale, centers, width)
         stored = 8 * kernel.n_rows * kernel.n_columns <= _STORED_BYTES
         fitted = {
             "centers_": centers,
@@ -143,7 +144,7 @@ class KernelOrdinalClassifier(RiskMinimizer):
     def _choose_centers(self, rows: TrainingRows, labeled: Any) -> Any:
         if self.centers == "labeled":
             return labeled
-        distinct = _distinct(MatrixRows(rows.parts))
+        distinct = _distinct(rows.matrix)
         if self.centers == "all" or self.centers >= distinct.shape[0]:
             return distinct
         random = check_random_state(self.random_state)
@@ -151,28 +152,22 @@ class KernelOrdinalClassifier(RiskMinimizer):
 
     def _design(self, X: Any) -> KernelRows:
         return _kernel_rows(
-            [X], self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_
+            MatrixRows([X]), self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_
         )
 
 
 def _kernel_rows(
-    parts: list[Any], mean: Array, scale: Array, centers: Any, width: float
+    matrix: MatrixRows, mean: Array, scale: Array, centers: Any, width: float
 ) -> KernelRows:
     shifted = centers if sparse.issparse(centers) else centers - mean
-    center = mean if mean.any() else None
-    return KernelRows(
-        MatrixRows(parts, center), scale, divide_columns(shifted, scale), width
-    )
+    inputs = matrix.centered(mean) if mean.any() else matrix
+    return KernelRows(inputs, scale, divide_columns(shifted, scale), width)
 
 
 def _distinct(rows: MatrixRows) -> Any:
     """Distinct rows, in their first order; sparse rows as they are."""
-    if any(sparse.issparse(part) for part in rows.parts):
+    if rows.is_sparse:
         return sparse.vstack(rows.parts, format="csr").astype(np.float64)
     matrix = np.concatenate([np.asarray(part, dtype=np.float64) for part in rows.parts])
     _, first = np.unique(matrix, axis=0, return_index=True)
     return matrix[np.sort(first)]
-
-
-def _dense(rows: Any) -> Array:
-    return rows.toarray() if sparse.issparse(rows) else rows

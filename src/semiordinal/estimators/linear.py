@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..losses import get_loss
 from ..models import MatrixRows, column_moments
 from ._base import Columns, RiskMinimizer
 from ._docs import document
@@ -47,11 +48,13 @@ class LinearOrdinalClassifier(RiskMinimizer):
 
     def _columns(self, rows: TrainingRows) -> Columns:
         if not self.standardize:
-            return Columns(MatrixRows(rows.parts))
-        moments = column_moments(rows.parts, rows.labels.weights)
-        center = moments.center
-        shift = moments.mean if center is None else None
-        return Columns(MatrixRows(rows.parts, center), moments.scale, shift, center)
+            return Columns(rows.matrix)
+        is_quadratic = get_loss(self.loss, self.margin).margin.quadratic is not None
+        moments = column_moments(rows.matrix, rows.labels.weights, share_gram=is_quadratic)
+        if moments.center is None:
+            return Columns(rows.matrix, moments.scale, shift=moments.mean)
+        centered = rows.matrix.centered(moments.center)
+        return Columns(centered, moments.scale, center=moments.center)
 
     def _design(self, X: Any) -> MatrixRows:
         return MatrixRows([X])

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from .._typing import Array, Codes
-from .linear import MatrixRows, block_slices
+from .linear import BlockRows, MatrixRows, block_slices
 
 # The median distance is taken over at most this many rows, evenly spaced.
 _MEDIAN_ROWS = 2000
@@ -38,7 +38,7 @@ def gaussian_kernel(rows: Any, centers: Array, width: float) -> Array:
     return np.exp(kernel, out=kernel)
 
 
-class KernelRows:
+class KernelRows(BlockRows):
     """Kernel columns computed block by block, each time they are asked for.
 
     Parameters

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .._typing import Array, Codes
+from ..rows import as_dense
 
-# A block of rows and its temporaries stay within a core's second-level cache.
-_BLOCK_ELEMENTS = 2**16
-_BLOCK_ROWS = (512, 8192)
+# A block of rows and its temporaries stay within a few megabytes of cache.
+_BLOCK_ELEMENTS = 2**18
+_BLOCK_ROWS = (512, 16384)
 
 
 def block_slices(n_rows: int, n_columns: int) -> Iterator[slice]:
@@ -23,7 +26,35 @@ def block_slices(n_rows: int, n_columns: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-class MatrixRows:
+class BlockRows(ABC):
+    """Rows served in blocks, each time they are asked for."""
+
+    n_rows: int
+    n_columns: int
+
+    @abstractmethod
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Pairs of row slice and block; a block is valid until the next is asked for."""
+
+    @cached_property
+    def sums(self) -> Array:
+        """``Σ row``."""
+        sums = np.zeros(self.n_columns)
+        for _, block in self.blocks():
+            sums += np.ones(block.shape[0]) @ block
+        return sums
+
+    @cached_property
+    def gram(self) -> Array:
+        """``Σ row rowᵀ``."""
+        gram = np.zeros((self.n_columns,) * 2)
+        for _, block in self.blocks():
+            dense = as_dense(block)
+            gram += dense.T @ dense
+        return gram
+
+
+class MatrixRows(BlockRows):
     """The rows of one or more matrices, one below the other, without joining them.
 
     Parameters
@@ -41,7 +72,6 @@ class MatrixRows:
         self.n_columns = int(parts[0].shape[1])
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Pairs of row slice and block; a block is valid until the next is asked for."""
         start = 0
         buffer: Array | None = None
         for part in self.parts:
@@ -56,6 +86,14 @@ class MatrixRows:
                     block = np.subtract(block, center, out=buffer[: len(block)])
                 yield slice(start + rows.start, start + rows.stop), block
             start += part.shape[0]
+
+    @property
+    def is_sparse(self) -> bool:
+        return any(sparse.issparse(part) for part in self.parts)
+
+    def centered(self, center: Array) -> MatrixRows:
+        """The same rows less a centre."""
+        return MatrixRows(self.parts, center)
 
     def take(self, rows: Codes) -> MatrixRows:
         """Some of the rows, by ascending index."""

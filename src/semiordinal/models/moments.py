@@ -1,9 +1,8 @@
-"""Means and deviations of columns, in one pass over blocks of rows."""
+"""Means and deviations of columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,8 +11,6 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from .._typing import Array
 from .linear import MatrixRows
 
-# Rows that the provisional centre is taken from.
-_PROVISIONAL_ROWS = 256
 # Columns whose mean is this many deviations from zero lose digits unless centred.
 _FAR_FROM_ZERO = 30.0
 
@@ -31,56 +28,59 @@ class ColumnMoments:
     center: Array | None
 
 
-def column_moments(parts: list[Any], weights: Array | None = None) -> ColumnMoments:
-    """Weighted mean and deviation of the columns over all rows of all parts.
-
-    Squares are summed around a provisional centre near the mean, so that columns far
-    from zero keep their digits.
+def column_moments(
+    rows: MatrixRows, weights: Array | None = None, share_gram: bool = False
+) -> ColumnMoments:
+    """Weighted mean and deviation of the columns over all rows.
 
     Parameters
     ----------
-    parts : list of 2-d arrays or CSR matrices
+    rows : MatrixRows
+        Not centred.
     weights : array of shape (n_rows,) or None
+    share_gram : bool
+        Take them from ``rows.gram``, where that is needed later anyhow.
 
     Examples
     --------
     >>> import numpy as np
-    >>> moments = column_moments([np.array([[1.0, 5.0]]), np.array([[3.0, 5.0]])])
+    >>> moments = column_moments(MatrixRows([np.array([[1.0, 5.0]]), np.array([[3.0, 5.0]])]))
     >>> moments.mean, moments.scale
     (array([2., 5.]), array([1., 1.]))
     """
-    rows = MatrixRows(parts)
-    total = float(rows.n_rows if weights is None else weights.sum())
-    is_sparse = any(sparse.issparse(part) for part in rows.parts)
-    if is_sparse:
-        mean, variance = _sparse_moments(rows.parts, weights)
-    else:
-        mean, variance = _dense_moments(rows, weights, total)
-    # A variance within rounding of that of a constant column counts as zero.
-    eps = np.finfo(np.float64).eps
-    constant = variance <= rows.n_rows * eps * variance + (rows.n_rows * mean * eps) ** 2
-    scale = np.sqrt(np.where(constant, 1.0, variance))
-    near = bool((np.abs(mean) <= _FAR_FROM_ZERO * scale).all())
-    return ColumnMoments(mean, scale, center=None if near or is_sparse else mean)
+    if rows.is_sparse:
+        matrix = sparse.vstack(rows.parts, format="csr").astype(np.float64)
+        mean, variance = mean_variance_axis(matrix, axis=0, weights=weights)
+        return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), None)
+    mean, variance = _mean_variance(rows, weights, share_gram)
+    if (np.abs(mean) <= _FAR_FROM_ZERO * np.sqrt(variance)).all():
+        return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), None)
+    # Squares far from zero have lost their digits: sum them again around the mean.
+    offset, variance = _mean_variance(rows.centered(mean), weights, share_gram=False)
+    mean = mean + offset
+    return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), mean)
 
 
-def _dense_moments(
-    rows: MatrixRows, weights: Array | None, total: float
+def _mean_variance(
+    rows: MatrixRows, weights: Array | None, share_gram: bool
 ) -> tuple[Array, Array]:
-    provisional = np.zeros(rows.n_columns)
-    for part in rows.parts:
-        step = -(-len(part) // _PROVISIONAL_ROWS)
-        provisional += part[::step].mean(axis=0, dtype=np.float64) * (len(part) / rows.n_rows)
-    first, second = np.zeros(rows.n_columns), np.zeros(rows.n_columns)
-    for at, block in MatrixRows(rows.parts, provisional).blocks():
-        w = np.ones(len(block)) if weights is None else weights[at]
-        first += w @ block
-        second += w @ np.square(block, out=block)
-    offset = first / total
-    return provisional + offset, np.maximum(second / total - offset**2, 0)
+    if weights is not None:
+        first, second = np.zeros(rows.n_columns), np.zeros(rows.n_columns)
+        for at, block in rows.blocks():
+            first += weights[at] @ block
+            second += weights[at] @ np.square(block)
+    elif share_gram:
+        first, second = rows.sums, np.diagonal(rows.gram)
+    else:
+        first, second = rows.sums, np.zeros(rows.n_columns)
+        for _, block in rows.blocks():
+            second += np.einsum("ij,ij->j", block, block)
+    total = rows.n_rows if weights is None else weights.sum()
+    mean = first / total
+    return mean, np.maximum(second / total - mean**2, 0)
 
 
-def _sparse_moments(parts: list[Any], weights: Array | None) -> tuple[Array, Array]:
-    matrix = sparse.vstack([sparse.csr_matrix(part) for part in parts], format="csr")
-    mean, variance = mean_variance_axis(matrix.astype(np.float64), axis=0, weights=weights)
-    return mean, variance
+def _scale(n_rows: int, mean: Array, variance: Array) -> Array:
+    """Deviations; one where the variance is within rounding of that of a constant column."""
+    rounding = (n_rows * np.finfo(np.float64).eps * mean) ** 2
+    return np.sqrt(np.where(variance <= rounding, 1.0, variance))

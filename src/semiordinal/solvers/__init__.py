@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scipy import sparse
-
 from .._typing import Array
 from ..objective import Objective
 from ._base import Solution, Solver, UnboundedObjectiveError
 from .closed_form import ClosedForm
 from .lbfgs import LBFGS
 from .newton import Newton
-from .slope_search import search_slope
+from .slope_search import search_slope, solve_without_correction
 from .smoothing import Smoothing
 
 SOLVERS: dict[str, type[Solver]] = {
@@ -44,11 +42,17 @@ def solve(
     def minimize(problem: Objective, start: Array) -> Solution:
         return _choose(problem, solver)(max_iter, tol).minimize(problem, start)
 
-    if not objective.is_convex:
-        return min((minimize(objective, start) for start in starts), key=lambda s: s.value)
-    if objective.is_corrected:
-        return search_slope(objective, starts[0], minimize)
-    return minimize(objective, starts[0])
+    starts = list(starts)
+    if objective.is_corrected and objective.with_risk(objective.risk.at_slope(1.0)).is_convex:
+        solution, is_minimum = solve_without_correction(objective, starts[0], minimize)
+        if is_minimum:
+            return solution
+        if objective.is_convex:
+            return search_slope(objective, solution.variables, minimize)
+        starts.append(solution.variables)
+    if objective.is_convex:
+        return minimize(objective, starts[0])
+    return min((minimize(objective, start) for start in starts), key=lambda s: s.value)
 
 
 def _choose(objective: Objective, name: str) -> type[Solver]:
@@ -64,11 +68,11 @@ def _choose(objective: Objective, name: str) -> type[Solver]:
 
 
 def _best(objective: Objective) -> type[Solver]:
-    if not objective.has_smooth_margin:
+    if objective.kinks:
         return Smoothing
     if not objective.is_convex:
         return LBFGS
-    is_sparse = any(sparse.issparse(part) for part in getattr(objective.risk.design, "parts", []))
+    is_sparse = getattr(objective.risk.design, "is_sparse", False)
     if objective.n_variables > (_NEWTON_SPARSE_VARIABLES if is_sparse else _NEWTON_VARIABLES):
         return LBFGS
     return ClosedForm if objective.is_quadratic else Newton

@@ -20,9 +20,7 @@ class LBFGS(Solver):
     name = "lbfgs"
 
     def refusal(self, objective: Objective) -> str | None:
-        if not objective.has_smooth_margin:
-            return f"margin {objective.risk.loss.margin.name!r} has kinks"
-        return None
+        return objective.kinks
 
     def minimize(self, objective: Objective, start: Array) -> Solution:
         lower, upper = objective.bounds

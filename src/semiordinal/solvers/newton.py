@@ -15,7 +15,10 @@ _THIN_ROWS_PER_LABEL = 2_000
 
 _SUFFICIENT_DECREASE = 1e-4
 _SMALLEST_STEP = 1e-10
-_ROUNDING = 1e-14
+# A decrease smaller than this, for the size of the value, is rounding: of the value as it
+# is computed, and as the Newton step promises it.
+_VALUE_ROUNDING = 1e-14
+_ROUNDING = 1e-17
 
 
 class Newton(Solver):
@@ -26,9 +29,7 @@ class Newton(Solver):
     def refusal(self, objective: Objective) -> str | None:
         if not objective.is_convex:
             return objective.convexity.reason
-        if not objective.has_smooth_margin:
-            return f"margin {objective.risk.loss.margin.name!r} has kinks"
-        return None
+        return objective.kinks
 
     def minimize(self, objective: Objective, start: Array) -> Solution:
         n_rows = objective.risk.design.n_rows
@@ -43,30 +44,50 @@ class Newton(Solver):
         variables = np.clip(variables, lower, upper)
         value, gradient, hessian = objective.value_gradient_hessian(variables)
         first_value = value
-        norm = np.inf
-        for n_iter in range(self.max_iter + 1):
+        n_iter = 0
+        while True:
             free_gradient = projected_gradient(variables, gradient, lower, upper)
             norm = float(np.abs(free_gradient).max())
-            if norm <= tol:
-                return Solution(variables, value, norm, max(n_iter, 1), True)
-            if n_iter == self.max_iter:
-                break
+            if norm <= tol or n_iter == self.max_iter:
+                return Solution(variables, value, norm, max(n_iter, 1), norm <= tol)
+            if hessian is None:
+                value, gradient, hessian = objective.value_gradient_hessian(variables)
             step = _newton_step(hessian, gradient, free_gradient)
-            size = 1.0
-            while True:
-                trial = np.clip(variables + size * step, lower, upper)
-                trial_value, trial_gradient, trial_hessian = objective.value_gradient_hessian(trial)
-                promised = float(gradient @ (trial - variables))
-                slack = _ROUNDING * (1 + abs(value))
-                if trial_value <= value + _SUFFICIENT_DECREASE * promised + slack:
-                    break
-                size /= 2
-                if size < _SMALLEST_STEP:
-                    return Solution(variables, value, norm, max(n_iter, 1), False)
-            variables, value = trial, trial_value
-            gradient, hessian = trial_gradient, trial_hessian
+            # Convergence is quadratic, so a small gradient now is one below tol next.
+            last = norm**2 <= tol
+            found = self._search_line(objective, variables, value, gradient, step, last)
+            rounding = -float(free_gradient @ step) <= _ROUNDING * (1 + abs(value))
+            if found is None or rounding:
+                return Solution(variables, value, norm, max(n_iter, 1), rounding)
+            variables, value, gradient, hessian = found
+            n_iter += 1
             check_bounded(value, first_value, objective.l2)
-        return Solution(variables, value, norm, self.max_iter, False)
+
+    def _search_line(
+        self,
+        objective: Objective,
+        variables: Array,
+        value: float,
+        gradient: Array,
+        step: Array,
+        last: bool,
+    ) -> tuple[Array, float, Array, Array | None] | None:
+        """The first of ever shorter steps, each cut off at the bounds, that goes down enough."""
+        lower, upper = objective.bounds
+        size = 1.0
+        while size > _SMALLEST_STEP:
+            trial = np.clip(variables + size * step, lower, upper)
+            hessian = None
+            if last:
+                trial_value, trial_gradient = objective.value_gradient(trial)
+            else:
+                trial_value, trial_gradient, hessian = objective.value_gradient_hessian(trial)
+            promised = float(gradient @ (trial - variables))
+            slack = _VALUE_ROUNDING * (1 + abs(value))
+            if trial_value <= value + _SUFFICIENT_DECREASE * promised + slack:
+                return trial, trial_value, trial_gradient, hessian
+            size /= 2
+        return None
 
 
 def _newton_step(hessian: Array, gradient: Array, free_gradient: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Margins with kinks: a sequence of smooth objectives that close in on the true one.
+"""Margins and corrections with kinks: a sequence of smooth objectives that close in on the true one.
 
 Each ``max(0, t)`` is replaced by ``(t + √(t² + 4 w²))/2``, at most w above it, and w is
 shrunk towards zero, each solution the start of the next. The smooth minimisers are
@@ -26,9 +26,7 @@ class Smoothing(Solver):
     name = "smoothing"
 
     def refusal(self, objective: Objective) -> str | None:
-        if objective.has_smooth_margin:
-            return f"margin {objective.risk.loss.margin.name!r} is smooth already"
-        return None
+        return None if objective.kinks else "the objective is smooth already"
 
     def minimize(self, objective: Objective, start: Array) -> Solution:
         inner = Newton if objective.is_convex else LBFGS

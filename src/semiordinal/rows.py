@@ -1,0 +1,95 @@
+"""Rows as sums see them: blocks of columns, and a label code and a weight for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from numpy.typing import NDArray
+
+from ._typing import Array, Codes
+
+
+class Design(Protocol):
+    """Rows in blocks: what a model linear in its coefficients multiplies them with."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def sums(self) -> Array: ...
+
+    @property
+    def gram(self) -> Array: ...
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]: ...
+
+    def take(self, rows: Codes) -> Design: ...
+
+
+@dataclass(frozen=True)
+class RowLabels:
+    """Label codes of the rows (−1 where unlabelled) and their weights (None for ones)."""
+
+    codes: Codes
+    weights: Array | None = None
+
+    def gather(self, table: Array, rows: slice) -> Array:
+        """Entries of a table by label, for some rows, times the rows' weights."""
+        used = table[self.present]
+        if len(used) == 1 or (used == used[0]).all():
+            if self.weights is None:
+                return used[:1]
+            return self.weights[rows, None] * used[:1]
+        gathered = np.take(table.T, self.codes[rows], axis=1, mode="wrap").T
+        return gathered if self.weights is None else gathered * self.weights[rows, None]
+
+    @cached_property
+    def _counts(self) -> tuple[NDArray[np.intp], Array]:
+        """Rows and summed weights by label, unlabelled first."""
+        rows = np.bincount(self.codes + 1)
+        weighted = rows if self.weights is None else np.bincount(self.codes + 1, self.weights)
+        return rows, weighted.astype(np.float64)
+
+    @cached_property
+    def present(self) -> Codes:
+        """Codes that some row has."""
+        return np.flatnonzero(self._counts[0]) - 1
+
+    @property
+    def n_unlabeled(self) -> int:
+        return int(self._counts[0][0])
+
+    @property
+    def most_common(self) -> int:
+        """The code that most rows have."""
+        return int(np.argmax(self._counts[0])) - 1
+
+    def totals(self, n_classes: int) -> Array:
+        """Summed weights by label, unlabelled last."""
+        totals = np.zeros(n_classes + 1)
+        counts = self._counts[1]
+        totals[: len(counts) - 1], totals[-1] = counts[1:], counts[0]
+        return totals
+
+    def take(self, rows: Codes, factors: Array | None = None) -> RowLabels:
+        """Some of the rows, with their weights multiplied by factors."""
+        weights = None if self.weights is None else self.weights[rows]
+        if factors is not None:
+            weights = factors if weights is None else weights * factors
+        return RowLabels(self.codes[rows], weights)
+
+
+
+
+def as_dense(block: Any) -> Array:
+    """A block as an array, whether it was one or sparse."""
+    return block.toarray() if sparse.issparse(block) else block
