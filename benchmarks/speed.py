@@ -22,7 +22,7 @@ Fit = Callable[[], object]
 def interleaved(fits: dict[str, Fit], repeats: int) -> dict[str, float]:
     """Median CPU seconds of each, measured in turns."""
     times: dict[str, list[float]] = {name: [] for name in fits}
-    for name, fit in fits.items():
+    for fit in fits.values():
         fit()
     for _ in range(repeats):
         for name, fit in fits.items():
@@ -144,9 +144,7 @@ def import_time() -> None:
         "import time; start = time.perf_counter(); import semiordinal; "
         "print(time.perf_counter() - start)"
     )
-    seconds = min(
-        float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3)
-    )
+    seconds = min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3))
     print(f"\nimport semiordinal: {seconds:.2f} s")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,8 @@ from ._typing import Array, Codes
 
 # More distinct fractional values than this are a measurement, not a set of grades.
 _MOST_FRACTIONAL_CLASSES = 30
+# Whole numbers in a range up to this are encoded without sorting.
+_SMALL_RANGE = 1000
 
 
 class ClassOrderWarning(UserWarning):
@@ -35,12 +36,13 @@ class OrdinalLabels:
 
 
 def encode_labels(
-    y: Any, classes: Sequence[Any] | None = None, missing_label: Any = math.nan
+    y: Any, classes: Any = None, missing_label: Any = math.nan, order_matters: bool = True
 ) -> OrdinalLabels:
     """Find the missing labels and the class order, and encode.
 
     NaN, None and pd.NA are missing, and values equal to ``missing_label``. Numbers are
-    ordered by value, an ordered categorical by its own order, anything by ``classes``.
+    ordered by value, an ordered categorical by its own order, anything by ``classes``; a
+    guessed order is warned of unless ``order_matters`` is false.
 
     Examples
     --------
@@ -55,23 +57,18 @@ def encode_labels(
     if classes is None:
         classes = _categorical_order(y)
     values = _as_column(y)
-    if classes is None and values.dtype.kind in "iuf":
-        fast = _encode_numbers(values, missing_label)
-        if fast is not None:
-            return fast
     missing = _is_missing(values, missing_label)
-    present = values[~missing]
-    if not len(present):
+    if missing.all():
         raise ValueError(
-            "y has no labelled row: every label is missing. Label at least one row of two classes."
+            "y has no labelled row: every label is missing. Label rows of two classes."
         )
-    if classes is None:
-        ordered = _sorted_classes(present, missing_label)
-    else:
-        ordered = _given_classes(classes, present)
-    codes = np.full(len(values), -1)
-    codes[~missing] = _positions(present, ordered)
-    return OrdinalLabels(codes, ordered)
+    if classes is not None:
+        return _encode(values, missing, _given_classes(classes, values[~missing]))
+    small = _encode_small_numbers(values, missing)
+    labels = small or _encode(values, missing, _sorted_classes(values[~missing]))
+    if order_matters:
+        _warn_of_guesses(labels.classes, missing_label)
+    return labels
 
 
 def _categorical_order(y: Any) -> list[Any] | None:
@@ -83,7 +80,7 @@ def _categorical_order(y: Any) -> list[Any] | None:
 
 
 def _as_column(y: Any) -> NDArray[Any]:
-    if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
+    if hasattr(y, "to_numpy"):
         values = y.to_numpy()
     else:
         values = np.asarray(y)
@@ -99,33 +96,6 @@ def _as_column(y: Any) -> NDArray[Any]:
     return values
 
 
-def _encode_numbers(values: NDArray[Any], missing_label: Any) -> OrdinalLabels | None:
-    """Whole numbers in a small range, without sorting; None where they are not."""
-    if not len(values):
-        return None
-    lowest, highest = np.nanmin(values), np.nanmax(values)
-    if not (math.isfinite(lowest) and highest - lowest < 1000 and abs(lowest) < 2**31):
-        return None
-    if not _is_nan(missing_label) or lowest == -1:
-        return None
-    missing = np.isnan(values) if values.dtype.kind == "f" else None
-    filled = values if missing is None else np.where(missing, lowest, values)
-    whole = filled.astype(np.int64)
-    if (whole != filled).any():
-        return None
-    whole -= int(lowest)
-    seen = np.bincount(whole) > 0
-    codes = whole if seen.all() else (np.cumsum(seen) - 1)[whole]
-    if missing is not None:
-        codes[missing] = -1
-    classes = (np.flatnonzero(seen) + int(lowest)).astype(values.dtype)
-    return OrdinalLabels(codes, classes)
-
-
-def _is_nan(value: Any) -> bool:
-    return value is None or value != value  # noqa: PLR0124
-
-
 def _is_missing(values: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         missing = np.isnan(values)
@@ -133,17 +103,48 @@ def _is_missing(values: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
         missing = np.fromiter((_is_missing_object(v) for v in values), bool, len(values))
     else:
         missing = np.zeros(len(values), dtype=bool)
-    if not _is_nan(missing_label):
-        missing |= np.asarray(values == missing_label, dtype=bool) & ~missing
+    if not _is_missing_object(missing_label):
+        missing[~missing] = values[~missing] == missing_label
     return missing
 
 
 def _is_missing_object(value: Any) -> bool:
     # pd.NA compares to neither true nor false, so it is known by the type's name.
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
-def _sorted_classes(present: NDArray[Any], missing_label: Any) -> NDArray[Any]:
+def _encode(
+    values: NDArray[Any], missing: NDArray[np.bool_], classes: NDArray[Any]
+) -> OrdinalLabels:
+    lookup = {label: code for code, label in enumerate(classes.tolist())}
+    present = values[~missing].tolist()
+    codes = np.full(len(values), -1)
+    codes[~missing] = np.fromiter((lookup[label] for label in present), np.int64, len(present))
+    return OrdinalLabels(codes, classes)
+
+
+def _encode_small_numbers(values: NDArray[Any], missing: NDArray[np.bool_]) -> OrdinalLabels | None:
+    """Whole numbers in a small range, without sorting; None where they are not."""
+    if values.dtype.kind not in "iuf":
+        return None
+    any_missing = bool(missing.any())
+    present = values[~missing] if any_missing else values
+    lowest = present.min()
+    if present.max() - lowest >= _SMALL_RANGE or abs(lowest) >= 2**31:
+        return None
+    filled = np.where(missing, lowest, values) if any_missing else values
+    whole = filled.astype(np.int64)
+    if values.dtype.kind == "f" and (whole != filled).any():
+        return None
+    whole -= int(lowest)
+    seen = np.bincount(whole) > 0
+    codes = whole if seen.all() else (np.cumsum(seen) - 1)[whole]
+    if any_missing:
+        codes[missing] = -1
+    return OrdinalLabels(codes, (np.flatnonzero(seen) + int(lowest)).astype(values.dtype))
+
+
+def _sorted_classes(present: NDArray[Any]) -> NDArray[Any]:
     try:
         ordered = np.unique(present)
     except TypeError:
@@ -152,40 +153,35 @@ def _sorted_classes(present: NDArray[Any], missing_label: Any) -> NDArray[Any]:
             f"y mixes labels that cannot be ordered ({', '.join(kinds)}). Use labels of one "
             "type, or give their order by classes=[...]."
         ) from None
-    ordered = _plain(ordered)
-    if ordered.dtype.kind in "USO" and len(ordered) > 2:
-        warnings.warn(
-            f"The classes are names, taken in sorted order: {_listed(ordered)}. If this is not "
-            "their order, set classes=[...] from the lowest to the highest.",
-            ClassOrderWarning,
-            stacklevel=4,
-        )
+    if ordered.dtype.kind == "O" and all(isinstance(v, int | float | np.number) for v in ordered):
+        ordered = np.array(ordered.tolist())
     if ordered.dtype.kind == "f" and len(ordered) > _MOST_FRACTIONAL_CLASSES:
         if (ordered != np.round(ordered)).any():
             raise ValueError(
                 f"Unknown label type: continuous. y holds {len(ordered)} distinct fractional "
                 "numbers; cut them into ordered classes first."
             )
-    if ordered.dtype.kind in "if" and ordered[0] == -1 and _is_nan(missing_label):
-        if (ordered[1:] >= 0).all() and len(ordered) > 1:
-            warnings.warn(
-                "y holds -1 beside non-negative labels, and -1 is taken as the lowest class. If it "
-                "marks missing labels, set missing_label=-1.",
-                ClassOrderWarning,
-                stacklevel=4,
-            )
     return ordered
 
 
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """An object array of numbers as an array of numbers."""
-    if values.dtype.kind == "O" and all(isinstance(v, int | float | np.number) for v in values):
-        numbers = np.array(values.tolist())
-        return numbers
-    return values
+def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any) -> None:
+    message = None
+    if ordered.dtype.kind in "USO" and len(ordered) > 2:
+        message = (
+            f"The classes are names, taken in sorted order: {_listed(ordered)}. If this is not "
+            "their order, set classes=[...] from the lowest to the highest."
+        )
+    elif ordered.dtype.kind in "if" and _is_missing_object(missing_label):
+        if len(ordered) > 1 and ordered[0] == -1 and (ordered[1:] >= 0).all():
+            message = (
+                "y holds -1 beside non-negative labels, and -1 is taken as the lowest class. If "
+                "it marks missing labels, set missing_label=-1."
+            )
+    if message:
+        warnings.warn(message, ClassOrderWarning, stacklevel=5)
 
 
-def _given_classes(classes: Sequence[Any], present: NDArray[Any]) -> NDArray[Any]:
+def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
     as_list = list(classes)
     if len(set(as_list)) != len(as_list):
         raise ValueError(f"classes={as_list!r} names a class twice; name each once, in order.")
@@ -195,13 +191,7 @@ def _given_classes(classes: Sequence[Any], present: NDArray[Any]) -> NDArray[Any
             f"y holds labels that classes does not name: {_listed(unknown)}. Add them to "
             f"classes={as_list!r} at their place in the order, or mark those rows as missing."
         )
-    ordered = np.asarray(as_list)
-    return ordered if ordered.ndim == 1 else np.array(as_list, dtype=object)
-
-
-def _positions(present: NDArray[Any], ordered: NDArray[Any]) -> Codes:
-    lookup = {label: code for code, label in enumerate(ordered.tolist())}
-    return np.fromiter((lookup[label] for label in present.tolist()), np.int64, len(present))
+    return np.asarray(as_list)
 
 
 def _listed(values: Any) -> str:
@@ -224,8 +214,8 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
     if isinstance(class_prior, str):
         if class_prior not in CLASS_PRIORS:
             raise ValueError(
-                f"class_prior={class_prior!r} is not known; choose 'labels', 'uniform', or give one "
-                f"probability for each of the {n_classes} classes, in order."
+                f"class_prior={class_prior!r} is not known; choose 'labels' or 'uniform', or give "
+                f"one probability for each of the {n_classes} classes, in order."
             )
         if class_prior == "uniform":
             return np.full(n_classes, 1 / n_classes)
@@ -240,6 +230,7 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
         raise ValueError(f"class_prior={prior.tolist()} must not be negative or NaN.")
     if abs(prior.sum() - 1) > 1e-6:
         raise ValueError(
-            f"class_prior sums to {prior.sum():.6g}, not 1. Divide it by its sum if these are counts."
+            f"class_prior sums to {prior.sum():.6g}, not 1. If these are counts, divide them by "
+            "their sum."
         )
     return prior / prior.sum()

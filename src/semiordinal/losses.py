@@ -257,7 +257,7 @@ class LeastAbsolute(OrdinalLoss):
 
 
 def _class_offsets(n_classes: int) -> Array:
-    return np.arange(1, n_classes + 1) - 1.5
+    return np.arange(n_classes, dtype=np.float64) - 0.5
 
 
 def gap_values(gaps: Array) -> Array:

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
-
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ._typing import Array, Codes
 
@@ -86,8 +85,6 @@ class RowLabels:
         if factors is not None:
             weights = factors if weights is None else weights * factors
         return RowLabels(self.codes[rows], weights)
-
-
 
 
 def as_dense(block: Any) -> Array:

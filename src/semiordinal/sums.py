@@ -145,9 +145,7 @@ def _weighted_sum(design: Design, labels: RowLabels, table: Array) -> Array:
     return total
 
 
-def _quadratic_moments(
-    design: Design, labels: RowLabels, main: Array, n_scores: int
-) -> _Quadratic:
+def _quadratic_moments(design: Design, labels: RowLabels, main: Array, n_scores: int) -> _Quadratic:
     totals = labels.totals(len(main) - 1) @ main
     repeats = n_scores // main.shape[1]
     p = design.n_columns
@@ -168,9 +166,7 @@ def _quadratic_moments(
             dense = as_dense(block)
             weights = repeats * labels.gather(main, at).sum(axis=1)
             gram = gram + _weighted_gram(dense, np.broadcast_to(weights, len(dense)))
-    return _Quadratic(
-        np.tile(totals, repeats), np.tile(rows, (1, repeats)), gram
-    )
+    return _Quadratic(np.tile(totals, repeats), np.tile(rows, (1, repeats)), gram)
 
 
 def _add_gap_terms(sums: Sums, gaps: Array, weights: Array) -> None:

@@ -6,7 +6,6 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -111,8 +110,7 @@ class RiskMinimizer(ThresholdPredictor):
         rows = training_rows(
             self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
         )
-        class_counts, n_unlabeled = rows.totals
-        prior = resolve_prior(self.class_prior, class_counts, rows.classes)
+        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         risk = self._risk(rows, prior)
         with blas_threads_for(rows.matrix.n_columns):
             columns = self._columns(rows)
@@ -122,9 +120,7 @@ class RiskMinimizer(ThresholdPredictor):
             if not objective.is_convex:
                 supervised = self._objective(columns, rows, loss, Risk(), prior)
                 starts += self._more_starts(solve(supervised, starts).variables)
-            solution = solve(
-                objective, starts, self.solver, int(self.max_iter), float(self.tol)
-            )
+            solution = solve(objective, starts, self.solver, int(self.max_iter), float(self.tol))
         _warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
         self.class_prior_ = prior
@@ -147,7 +143,7 @@ class RiskMinimizer(ThresholdPredictor):
         check_number("l2", self.l2, 0)
         check_number("order_penalty", self.order_penalty, 0)
         check_number("tol", self.tol, 0)
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, at least 1.")
 
     def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
@@ -162,9 +158,9 @@ class RiskMinimizer(ThresholdPredictor):
             if not learnable:
                 raise ValueError(
                     f"Class {name!r} has no labelled row. One class may have none if it is the "
-                    f"removed class and unlabelled rows stand in for it: set removed_class={name!r} "
-                    "and unlabeled_weight > 0, and give unlabelled rows; else label a row of it, or "
-                    "leave it out of classes."
+                    "removed class and unlabelled rows stand in for it: set "
+                    f"removed_class={name!r} and unlabeled_weight > 0, and give unlabelled rows; "
+                    "else label a row of it, or leave it out of classes."
                 )
             if prior[removed] == 0:
                 raise ValueError(
@@ -199,7 +195,6 @@ class RiskMinimizer(ThresholdPredictor):
         coordinates = Coordinates(design.n_columns, columns.scale, columns.shift, gaps)
         return Objective(empirical, coordinates, float(self.l2))
 
-
     def _more_starts(self, supervised: Array) -> list[Array]:
         """For objectives with several minima: the supervised solution, and random ones near."""
         random = check_random_state(self.random_state)
@@ -212,7 +207,8 @@ def check_number(
     name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False
 ) -> None:
     """Raise unless the value is a finite number in the range."""
-    fits = isinstance(value, Real) and low <= value <= high and not math.isinf(value)
+    is_number = isinstance(value, int | float | np.number)
+    fits = is_number and low <= value <= high and not math.isinf(value)
     if not fits or (open_low and value == low):
         bound = f"above {low}" if open_low else f"at least {low}"
         allowed = bound if math.isinf(high) else f"from {low} to {high}"

@@ -36,6 +36,7 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
     loss: str
     margin: str
     classes_: NDArray[Any]
+    missing_label: Any
     coef_: Array
     thresholds_: Array
 
@@ -77,7 +78,8 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_samples,)
         """
-        return self.classes_[self._codes(self.predict_latent(X))]
+        latent = self.predict_latent(X)
+        return self.classes_[self._codes(latent)]
 
     def _codes(self, latent: Array) -> NDArray[np.intp]:
         return np.searchsorted(self.thresholds_, latent, side="left")
@@ -115,7 +117,8 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_samples, n_classes - 1)
         """
-        return expit(self.thresholds_ - self.predict_latent(X)[:, None])
+        latent = self.predict_latent(X)
+        return expit(self.thresholds_ - latent[:, None])
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -151,7 +154,7 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         -------
         float
         """
-        codes = encode_labels(y, self.classes_, self.missing_label).codes
         predicted = self._codes(self.predict_latent(X))
+        codes = encode_labels(y, self.classes_, self.missing_label).codes
         task = get_loss(self.loss, self.margin).task
         return -task_error(task, codes, predicted, sample_weight)

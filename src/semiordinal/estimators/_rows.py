@@ -57,17 +57,15 @@ def training_rows(
         check_consistent_length(X, y)
     weights = None
     if sample_weight is not None:
-        weights = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not weights.all():
             kept = np.flatnonzero(weights)
             X, y, weights = X[kept], _take(y, kept), weights[kept]
     labels = encode_labels(y, classes, missing_label)
     if len(labels.classes) < 2:
         raise ValueError(
-            f"y holds one class only ({labels.classes[0]!r}). Label rows of at least one more class, "
-            "or name all classes by classes=[...]."
+            f"y holds one class only ({labels.classes[0]!r}). Label rows of at least one more "
+            "class, or name all classes by classes=[...]."
         )
     parts, codes = [X], labels.codes
     if X_unlabeled is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -112,9 +112,8 @@ class KernelOrdinalClassifier(RiskMinimizer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("bandwidth", self.bandwidth, 0, open_low=True)
-        if self.centers not in ("labeled", "all") and not (
-            isinstance(self.centers, Integral) and self.centers >= 1
-        ):
+        is_count = isinstance(self.centers, int | np.integer) and self.centers >= 1
+        if self.centers not in ("labeled", "all") and not is_count:
             raise ValueError(
                 f"centers={self.centers!r} must be 'labeled', 'all', or a number of centres."
             )
@@ -165,9 +164,17 @@ def _kernel_rows(
 
 
 def _distinct(rows: MatrixRows) -> Any:
-    """Distinct rows, in their first order; sparse rows as they are."""
+    """Distinct rows, in the order in which they come first."""
     if rows.is_sparse:
-        return sparse.vstack(rows.parts, format="csr").astype(np.float64)
+        stacked = sparse.vstack(rows.parts, format="csr").astype(np.float64)
+        stacked.eliminate_zeros()
+        stacked.sort_indices()
+        keys = {(row.indices.tobytes(), row.data.tobytes()): i for i, row in _reversed(stacked)}
+        return stacked[sorted(keys.values())]
     matrix = np.concatenate([np.asarray(part, dtype=np.float64) for part in rows.parts])
     _, first = np.unique(matrix, axis=0, return_index=True)
     return matrix[np.sort(first)]
+
+
+def _reversed(matrix: Any) -> Iterator[tuple[int, Any]]:
+    return ((i, matrix[[i]]) for i in range(matrix.shape[0] - 1, -1, -1))

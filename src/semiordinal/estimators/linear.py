@@ -56,5 +56,11 @@ class LinearOrdinalClassifier(RiskMinimizer):
         centered = rows.matrix.centered(moments.center)
         return Columns(centered, moments.scale, center=moments.center)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # One direction cannot tell three clusters in no order apart, which the tag asks for.
+        tags.classifier_tags.poor_score = True
+        return tags
+
     def _design(self, X: Any) -> MatrixRows:
         return MatrixRows([X])

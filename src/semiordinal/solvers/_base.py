@@ -60,8 +60,8 @@ def check_bounded(value: float, first_value: float, l2: float) -> None:
         remedy = (
             "set l2 > 0, for example l2=0.01"
             if l2 == 0
-            else "set correction='non-negative', use a smaller unlabeled_weight, or choose a margin "
-            "that grows at most linearly, such as margin='logistic'"
+            else "set correction='non-negative', use a smaller unlabeled_weight, or choose a "
+            "margin that grows at most linearly, such as margin='logistic'"
         )
         raise UnboundedObjectiveError(
             f"The objective falls without bound (l2={l2:g}): the unlabelled part of the risk "

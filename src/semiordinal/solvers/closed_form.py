@@ -20,7 +20,8 @@ def solve_symmetric(matrix: Array, right: Array) -> Array:
             return solution
     except linalg.LinAlgError:
         pass
-    return np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
+    shortest: Array = np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-12)[0], dtype=np.float64)
+    return shortest
 
 
 class ClosedForm(Solver):

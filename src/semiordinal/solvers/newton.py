@@ -42,6 +42,7 @@ class Newton(Solver):
     def _descend(self, objective: Objective, variables: Array, tol: float) -> Solution:
         lower, upper = objective.bounds
         variables = np.clip(variables, lower, upper)
+        hessian: Array | None
         value, gradient, hessian = objective.value_gradient_hessian(variables)
         first_value = value
         n_iter = 0

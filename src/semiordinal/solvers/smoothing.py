@@ -1,4 +1,4 @@
-"""Margins and corrections with kinks: a sequence of smooth objectives that close in on the true one.
+"""Margins and corrections with kinks: smooth objectives that close in on the true one.
 
 Each ``max(0, t)`` is replaced by ``(t + √(t² + 4 w²))/2``, at most w above it, and w is
 shrunk towards zero, each solution the start of the next. The smooth minimisers are
