@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from problems import LOSSES_WITH_MARGINS
 
+from problems import LOSSES_WITH_MARGINS
 from semiordinal.losses import get_loss
 from semiordinal.margins import get_margin
 from semiordinal.rows import RowLabels
@@ -26,7 +26,7 @@ def psi(loss: str, margin: str, scores, y: int) -> float:
     def ell(z):
         return float(get_margin(margin).value(np.array([z]))[0])
 
-    alpha = {i: a for i, a in enumerate(scores, start=1)}
+    alpha = dict(enumerate(scores, start=1))
     if loss == "at":
         below = sum(ell(-alpha[i]) for i in range(1, y))
         return below + sum(ell(alpha[i]) for i in range(y, K))

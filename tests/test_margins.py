@@ -11,7 +11,7 @@ from semiordinal.margins import MARGINS, get_margin
 
 FORMULAS = {
     "logistic": lambda z: math.log1p(math.exp(-z)),
-    "double_hinge": lambda z: max(-z, max(0.0, (1 - z) / 2)),
+    "double_hinge": lambda z: max(-z, 0.0, (1 - z) / 2),
     "squared": lambda z: (1 - z) ** 2,
     "hinge": lambda z: max(0.0, 1 - z),
     "exponential": lambda z: math.exp(-z),

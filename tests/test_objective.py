@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from problems import (
     CORRECTIONS,
     LOSSES_WITH_MARGINS,
@@ -100,6 +101,8 @@ def test_standardised_objective_is_the_plain_one_on_standardised_columns(loss):
     plain = build_objective(outside, loss=loss, standardize=False)
     variables = random_variables(inside)
     for a, b in zip(
-        inside.value_gradient_hessian(variables), plain.value_gradient_hessian(variables), strict=True
+        inside.value_gradient_hessian(variables),
+        plain.value_gradient_hessian(variables),
+        strict=True,
     ):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)

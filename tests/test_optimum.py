@@ -9,8 +9,8 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from problems import make_problem
 
+from problems import make_problem
 from semiordinal import LinearOrdinalClassifier
 
 ELL = {
@@ -172,7 +172,9 @@ def test_order_penalty(margin, penalty):
     assert_minimum(model, oracle.minimum(risk, order_penalty=penalty))
 
 
-@pytest.mark.parametrize(("loss", "margin"), [("at", "logistic"), ("at", "squared"), ("ls", "logistic")])
+@pytest.mark.parametrize(
+    ("loss", "margin"), [("at", "logistic"), ("at", "squared"), ("ls", "logistic")]
+)
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_non_negative_correction(loss, margin, k):
     """γ max(0, U − L2) makes the risk the larger of two convex ones."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from problems import LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem, random_variables
 
+from problems import LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem, random_variables
 from semiordinal.corrections import get_correction
 from semiordinal.losses import get_loss
 from semiordinal.risks import REMOVED_CLASSES, Risk, certify_convexity, removed_by_rule
@@ -21,7 +21,9 @@ def naive_risk(values, codes, prior, gamma, k):
     supervised = sum(values[j, codes[j]] for j in labeled) / len(labeled)
     if gamma == 0:
         return supervised, 0.0
-    first = sum(prior[codes[j]] / n[codes[j]] * values[j, codes[j]] for j in labeled if codes[j] != k)
+    first = sum(
+        prior[codes[j]] / n[codes[j]] * values[j, codes[j]] for j in labeled if codes[j] != k
+    )
     second = sum(prior[codes[j]] / n[codes[j]] * values[j, k] for j in labeled if codes[j] != k)
     rest = sum(values[j, k] for j in unlabeled) / len(unlabeled)
     return gamma * first + (1 - gamma) * supervised, rest - second
@@ -119,7 +121,9 @@ def test_certificate_against_sampled_chords(loss, margin, name, gamma, k, correc
     for trial in range(30):
         a, b = random_variables(objective, 2 * trial), random_variables(objective, 2 * trial + 1)
         share = rng.uniform()
-        chord = share * objective.value_gradient(a)[0] + (1 - share) * objective.value_gradient(b)[0]
+        chord = (
+            share * objective.value_gradient(a)[0] + (1 - share) * objective.value_gradient(b)[0]
+        )
         sags.append(objective.value_gradient(share * a + (1 - share) * b)[0] - chord)
     if objective.is_convex:
         assert max(sags) < 1e-9
