@@ -9,8 +9,6 @@ import pytest
 
 from semiordinal import LinearOrdinalClassifier
 
-mord = pytest.importorskip("mord", reason="mord is not installed")
-
 
 def supervised_rows(n=400, d=4, n_classes=4, seed=0):
     rng = np.random.default_rng(seed)
@@ -37,6 +35,7 @@ def test_cumulative_link_is_statsmodels_ordered_model():
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # mord's use of SciPy
 @pytest.mark.parametrize(("loss", "peer"), [("at", "LogisticAT"), ("it", "LogisticIT")])
 def test_logistic_thresholds_are_mords(loss, peer):
+    mord = pytest.importorskip("mord", reason="mord is not installed")
     X, y = supervised_rows(seed=1)
     alpha = 2.0
     other = getattr(mord, peer)(alpha=alpha).fit(X, y)

@@ -64,7 +64,7 @@ def test_both_signs_of_a_correction_are_tried():
 @pytest.mark.parametrize("loss_name", ["at", "it", "ls", "cl", "lad"])
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_unbiased(loss_name, k):
-    """The mean of each estimator over 4000 draws is the true risk, to 4.5 standard errors."""
+    """The mean of each estimator over 3000 draws is the true risk, to 4.5 standard errors."""
     rng = np.random.default_rng(3 + k)
     prior = np.array([0.2, 0.5, 0.3])
     means, counts = np.array([-1.0, 0.3, 1.2]), np.array([2, 5, 3])
@@ -79,12 +79,12 @@ def test_unbiased(loss_name, k):
     def values(latent):
         return loss.values(thresholds - latent[:, None])
 
-    true = sum(prior[c] * values(draw(c, 2_000_000))[:, c].mean() for c in range(3))
+    true = sum(prior[c] * values(draw(c, 500_000))[:, c].mean() for c in range(3))
     # As many labels of each class as its prior says, so that SV is unbiased as well.
     labels = np.repeat(np.arange(3), counts)
     codes = np.r_[labels, np.full(20, -1)]
     estimates = {gamma: [] for gamma in (0.0, 0.5, 1.0)}
-    for _ in range(4000):
+    for _ in range(3000):
         labeled = rng.normal(means[labels], 1.0)
         unlabeled = rng.normal(means[rng.choice(3, size=20, p=prior)], 1.0)
         psi = values(np.r_[labeled, unlabeled])
@@ -93,7 +93,7 @@ def test_unbiased(loss_name, k):
             seen.append((table[codes] * psi).sum())
     for seen in estimates.values():
         standard_error = np.std(seen) / np.sqrt(len(seen))
-        assert abs(np.mean(seen) - true) < 4.5 * standard_error + 3e-3
+        assert abs(np.mean(seen) - true) < 4.5 * standard_error + 6e-3
 
 
 def test_removed_by_rule():

@@ -58,6 +58,8 @@ def training_rows(
     weights = None
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every row; give some a weight above zero.")
         if not weights.all():
             kept = np.flatnonzero(weights)
             X, y, weights = X[kept], _take(y, kept), weights[kept]
