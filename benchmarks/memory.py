@@ -51,8 +51,8 @@ def main() -> None:
             extra, size, n_iter = queue.get()
             process.join()
             print(
-                f"  {dtype} {settings!s:32s} peak {extra:7.1f} MB above an input of {size:6.1f} MB: "
-                f"{extra / size:5.2f} x ({n_iter} iterations)"
+                f"  {dtype} {settings!s:32s} peak {extra:6.1f} MB above an input of "
+                f"{size:6.1f} MB: {extra / size:5.2f} x ({n_iter} iterations)"
             )
 
 

@@ -206,3 +206,9 @@ def test_a_failed_second_fit_keeps_the_first_model(estimator):
     with pytest.raises(ValueError, match="no labelled row"):
         model.fit(X, np.full(len(Y), np.nan))
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_an_unfit_solver_is_refused_before_any_other_is_run(monkeypatch):
+    monkeypatch.setattr("semiordinal.estimators._base.solve", lambda *_: pytest.fail("it ran"))
+    with pytest.raises(ValueError, match="does not fit"):
+        LinearOrdinalClassifier(loss="it", solver="newton").fit(X, Y)
