@@ -81,9 +81,8 @@ def supervised(repeats: int) -> None:
         for name, m in models.items()
     }
     for name, value in values.items():
-        print(
-            f"  objective of {name:34s} {value:.10f}, above ours by {value - values['semiordinal']:.1e}"
-        )
+        above = value - values["semiordinal"]
+        print(f"  objective of {name:34s} {value:.10f}, above ours by {above:.1e}")
 
     least_squares = LinearOrdinalClassifier(loss="ls")
     fits = {"semiordinal": lambda: least_squares.fit(X, y), "X.T @ X": lambda: X.T @ X}
