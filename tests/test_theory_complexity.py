@@ -83,9 +83,9 @@ def test_no_rows_give_infinity():
 
 
 def test_assumptions_are_named():
-    with pytest.raises(ValueError, match="'Lipschitz margin'.*squared"):
+    with pytest.raises(ValueError, match=r"'Lipschitz margin'.*squared"):
         MODELS.rademacher_bounds(get_loss("at", "squared"), 3, 10)
-    with pytest.raises(ValueError, match="'Lipschitz margin'.*exponential"):
+    with pytest.raises(ValueError, match=r"'Lipschitz margin'.*exponential"):
         loss_complexities(get_loss("it", "exponential"), MODELS.complexities(10, 3))
     with pytest.raises(ValueError, match="'fixed first threshold'"):
         LinearClass(1.0, 1.0, 1.0).rademacher_bounds(get_loss("ls"), 3, 10)

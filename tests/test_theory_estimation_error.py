@@ -171,9 +171,8 @@ def test_input_is_checked():
         estimation_error_bound(setting, COUNTS, 10, 3)
     with pytest.raises(ValueError, match="target"):
         unlabeled_rows_needed(setting, 0.0, COUNTS, 0)
+    bad = partial(LinearClass(1.0, 1.0, 1.0).rademacher_bounds, get_loss("at", "squared"), 3)
     with pytest.raises(ValueError, match="'Lipschitz margin'"):
-        models = LinearClass(1.0, 1.0, 1.0)
-        bad = partial(models.rademacher_bounds, get_loss("at", "squared"), 3)
         estimation_error_bound(BoundSetting(bad, PRIOR, 1.0, 0.5), COUNTS, 10, 0)
 
 
@@ -229,9 +228,7 @@ def test_the_bound_is_never_violated(loss, gamma, k):
 
     def bounds(complexity):
         setting = BoundSetting(complexity, world.joint.sum(axis=0), c_psi, gamma, delta=0.05)
-        return np.array(
-            [estimation_error_bound(setting, c, n_unlabeled, k).total for c in counts]
-        )
+        return np.array([estimation_error_bound(setting, c, n_unlabeled, k).total for c in counts])
 
     closed = bounds(partial(world.models.rademacher_bounds, world.loss, n_classes))
     composed = bounds(
