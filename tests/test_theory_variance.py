@@ -94,7 +94,7 @@ def test_formula_agrees_with_simulation(loss, n_classes, sampling):
     world = World(loss, n_classes)
     counts = counts_near(world.prior, 40 * n_classes)
     found = risk_variance(world.moments(), counts, 150, world.prior, sampling)
-    supervised, lu = world.simulate(counts, 150, sampling, n_draws=20_000)
+    supervised, lu = world.simulate(counts, 150, sampling, n_draws=8_000)
     supervised, lu = supervised - supervised.mean(), lu - lu.mean(axis=0)
     assert_within_error(found.supervised, supervised**2)
     assert_within_error(found.lu, lu**2)
@@ -116,7 +116,7 @@ def test_plug_in_agrees_with_resampling(loss, n_classes, sampling):
     counts = counts_near(world.prior, 30 * n_classes)
     found = risk_variance(class_moments(values, codes), counts, 200, world.prior, sampling)
     draws = resample_risks(
-        values, codes, counts, 200, world.prior, sampling, n_draws=1500, random_state=2
+        values, codes, counts, 200, world.prior, sampling, n_draws=800, random_state=2
     )
     again, error = draws.variance(), draws.standard_error()
     # Resampled variances are those of the rows, a factor 1 − 1/n below the unbiased ones.
@@ -184,7 +184,7 @@ def test_interval_of_reduced_variance_in_simulation(loss, sampling):
         counts = np.maximum(np.round(world.prior * 25 * n_classes), 2).astype(int)
         n_unlabeled = 100 * n_classes
         found = risk_variance(world.moments(), counts, n_unlabeled, world.prior, sampling)
-        supervised, lu = world.simulate(counts, n_unlabeled, sampling, n_draws=40_000)
+        supervised, lu = world.simulate(counts, n_unlabeled, sampling, n_draws=25_000)
         supervised, lu = supervised - supervised.mean(), lu - lu.mean(axis=0)
         for k, end in enumerate(found.interval_end):
             difference = lu[:, k] - supervised
