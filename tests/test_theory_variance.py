@@ -139,6 +139,29 @@ def test_plug_in_moments_recover_known_ones():
     np.testing.assert_allclose(found.unlabeled_variance, known.unlabeled_variance, rtol=0.03)
 
 
+def test_random_counts_take_the_mean_of_one_over_n():
+    """A few labels: the mean of 1/n_y is well above 1 over the mean of n_y."""
+    one = ClassMoments(np.zeros((2, 2, 1)), np.ones((2, 2)), np.array([[1, 0.5], [0.5, 1]]))
+    prior, n = np.array([0.3, 0.7]), 12
+    found = risk_variance(one, [4, 8], math.inf, prior)
+    for k, y in ((0, 1), (1, 0)):
+        mass = [math.comb(n, m) * prior[y] ** m * (1 - prior[y]) ** (n - m) for m in range(n + 1)]
+        mean = sum(p / m for m, p in enumerate(mass) if m) / (1 - mass[0])
+        assert found.lu[k] == pytest.approx(prior[y] ** 2 * mean)
+        assert mean > 1.03 / (n * prior[y])
+
+
+def test_without_unlabelled_rows_the_classes_stand_for_them():
+    world = World("at", 3, seed=4)
+    rows = world.rng.choice(world.joint.size, p=world.joint.ravel(), size=4000)
+    point, codes = np.divmod(rows, 3)
+    values, counts = world.values[point], np.array([40, 40, 40])
+    found = risk_variance(class_moments(values, codes), counts, 60, world.prior)
+    draws = resample_risks(values, codes, counts, 60, world.prior, n_draws=1500, random_state=0)
+    allowed = 4.5 * draws.standard_error().lu + 1e-3 * found.lu
+    assert (np.abs(found.lu - draws.variance().lu) <= allowed).all()
+
+
 def test_moments_equal_naive_loops_and_mixture():
     rng = np.random.default_rng(0)
     values, codes = rng.normal(50.0, 0.01, size=(60, 3)), rng.integers(-1, 3, 60)
@@ -275,6 +298,8 @@ def test_assumptions_are_named():
         resample_risks(values, codes, [3, 3, 0], 5, world.prior, "stratified")
     with pytest.raises(ValueError, match="n_unlabeled"):
         resample_risks(values, codes, [3, 3, 3], 0, world.prior)
+    with pytest.raises(ValueError, match="whole numbers"):
+        resample_risks(values, codes, [3, 3, 2.5], 5, world.prior)
     with pytest.raises(ValueError, match="'finite variance'"):
         class_moments(np.full((4, 2), np.inf), [0, 0, 1, 1])
 

@@ -32,6 +32,17 @@ class ClassMoments:
     unlabeled_variance : array of shape (K,), optional
         ``Var[h_j]`` over unlabelled rows; without it, that of the mixture of the classes by
         their priors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known = ClassMoments(
+    ...     mean=np.array([[[0.0], [2.0]], [[2.0], [0.0]]]),
+    ...     variance=np.ones((2, 2)),
+    ...     covariance=np.array([[1.0, -1.0], [-1.0, 1.0]]),
+    ... )
+    >>> known.marginal_variance(np.array([0.5, 0.5]))  # 1 within classes, and 1 between them
+    array([2., 2.])
     """
 
     mean: Array

@@ -201,7 +201,13 @@ class LinearClass:
         """Bounds for the scores, for f and for f², to be composed by `loss_complexities`.
 
         ``(C_θ + C_w C_φ)/√n``, ``C_w C_φ/√n`` and ``2 (C_w C_φ)²/√n``. Composed, they give
-        constants that are smaller than those of `rademacher_bounds`.
+        constants that are smaller than those of `rademacher_bounds`. Nothing is assumed but
+        the bounds of the class.
+
+        Examples
+        --------
+        >>> LinearClass(2.0, 2.5, 1.0).complexities(n_rows=100, n_classes=3)
+        ModelComplexities(thresholds=array([0.6, 0.6]), functions=0.5, squares=5.0)
         """
         rate = inverse_root(n_rows)
         reach = self.coef_bound * self.feature_bound
@@ -232,6 +238,12 @@ class LinearClass:
         n_rows : float
         lipschitz : float, optional
             ρ on ``[−score_bound, score_bound]``; by default the margin's on the whole line.
+
+        Examples
+        --------
+        >>> from semiordinal.losses import get_loss
+        >>> LinearClass(2.0, 1.5, 1.0).rademacher_bounds(get_loss("it"), 3, 100).whole
+        2.7
         """
         if n_classes < 2:
             raise ValueError(f"n_classes={n_classes!r} must be at least 2.")

@@ -94,9 +94,13 @@ def resample_risks(
     n_classes = table.shape[1]
     positions = checked_codes(codes, len(table), n_classes)
     prior = checked_prior(class_prior)
-    counts = checked_counts(class_counts, n_classes).astype(np.intp)
-    checked_sampling(sampling)
     positive("n_unlabeled", n_unlabeled, "LU has no estimate without unlabelled rows.")
+    wanted = checked_counts(class_counts, n_classes)
+    counts = np.round(wanted).astype(np.intp)
+    if (counts != wanted).any() or n_unlabeled != int(n_unlabeled):
+        raise ValueError("class_counts and n_unlabeled must be whole numbers: rows are drawn.")
+    n_unlabeled = int(n_unlabeled)
+    checked_sampling(sampling)
     if n_draws < 2:
         raise ValueError(f"n_draws={n_draws!r} must be at least 2.")
     rng = np.random.default_rng(random_state)

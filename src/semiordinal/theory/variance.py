@@ -35,6 +35,23 @@ class RiskVariance:
     B = Var[SV] and C = Cov(LU, SV), LU infinite where it cannot be computed:
 
     ``Var[SEMI-γ] = γ² A + (1 − γ)² B + 2 γ (1 − γ) C``.
+
+    Parameters
+    ----------
+    supervised : float
+        B.
+    lu, covariance : arrays of shape (K,)
+        A and C, for every removed class k.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = RiskVariance(2.0, lu=np.array([4.0, 1.0]), covariance=np.array([1.0, 0.0]))
+    >>> found.best_weight, found.interval_end
+    (array([0.25      , 0.66666667]), array([0.5       , 1.33333333]))
+    >>> found.semi([0.0, 0.5])
+    array([[2.  , 2.  ],
+           [2.  , 0.75]])
     """
 
     supervised: float
@@ -181,9 +198,10 @@ def _mean_inverse(n_labeled: float, share: float) -> float:
     """Mean of 1/n_y for a binomial count n_y, given that it is not zero."""
     if share == 0:
         return math.inf
-    mean = n_labeled * share
+    n = round(n_labeled)  # a sum of expected counts may fall short by rounding
+    mean = n * share
     reach = 12 * math.sqrt(mean) + 30  # beyond it there is no mass that a double would see
-    low, high = max(1, int(mean - reach)), min(int(n_labeled), int(mean + reach))
+    low, high = max(1, int(mean - reach)), min(n, int(mean + reach))
     counts = np.arange(low, high + 1)
-    mass = binom.pmf(counts, int(n_labeled), share)
+    mass = binom.pmf(counts, n, share)
     return float((mass / counts).sum() / mass.sum())
