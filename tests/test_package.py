@@ -16,7 +16,7 @@ ROOT = Path(semiordinal.__file__).parent
 
 # Each part may import those before it, and others of its own group.
 LAYERS = [
-    {"_typing", "_threads"},
+    {"_typing", "_threads", "_files"},
     {"margins"},
     {"losses"},
     {"corrections"},
@@ -32,7 +32,8 @@ LAYERS = [
     {"solvers"},
     {"estimators"},
     {"selection", "datasets", "plotting"},
-    {"quickstart"},
+    {"quickstart", "model_files", "tables"},
+    {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ONLY_IN = {"torch": "nn", "dask": "scale", "matplotlib": "plotting"}

@@ -1,0 +1,47 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class OutputError(ValueError):
+    """A file cannot be written where it was asked for."""
+
+
+def check_output(path: Path, force: bool = False) -> None:
+    """Raise unless a file may be written there, so that it is known before any work.
+
+    Examples
+    --------
+    >>> check_output(Path("no such folder") / "model.semiordinal")
+    Traceback (most recent call last):
+    ...
+    semiordinal._files.OutputError: The folder 'no such folder' does not exist. Make it first...
+    """
+    if path.is_dir():
+        raise OutputError(f"{str(path)!r} is a folder. Name a file in it.")
+    if not path.parent.is_dir():
+        raise OutputError(
+            f"The folder {str(path.parent)!r} does not exist. Make it first, or choose another."
+        )
+    if path.exists() and not force:
+        raise OutputError(f"{str(path)!r} exists already. Choose another name, or force it.")
+
+
+@contextmanager
+def written_whole(path: Path, force: bool = False) -> Iterator[Path]:
+    """Give a temporary path beside ``path``, which takes its place at the end.
+
+    Where the work in between fails, the temporary file is removed and ``path`` is as it was.
+    """
+    check_output(path, force)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Tables in files: reading, choosing and encoding columns, writing."""

@@ -1,0 +1,170 @@
+"""The target column: labels, their gaps and the order of the classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..labels import encode_labels
+from . import cells
+from .reading import TableError
+
+# Words that people grade with, from low to high.
+_SCALES = (
+    ("none", "no", "never", "absent", "negative"),
+    ("worst", "terrible", "awful", "lowest", "minimal", "trivial"),
+    ("very low", "very bad", "very poor", "strongly disagree", "very unlikely", "rarely"),
+    ("low", "bad", "poor", "small", "disagree", "unlikely", "mild", "minor", "cold", "easy"),
+    ("fair", "below average"),
+    ("medium", "mid", "middle", "moderate", "average", "neutral", "ok", "sometimes", "normal"),
+    ("above average", "elevated"),
+    ("high", "good", "large", "big", "agree", "likely", "often", "major", "hard", "warm", "hot"),
+    ("very high", "very good", "strongly agree", "very likely", "severe"),
+    ("best", "excellent", "highest", "critical", "extreme", "always", "vgood", "top"),
+)
+_RANKS = {word: rank for rank, words in enumerate(_SCALES) for word in words}
+
+
+class MissingOrderError(TableError):
+    """Names of classes need an order that only the user knows."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Labels with None where missing, and the classes from the lowest to the highest."""
+
+    labels: NDArray[np.object_]
+    classes: list[Any]
+
+    @property
+    def is_labeled(self) -> NDArray[np.bool_]:
+        return np.array([label is not None for label in self.labels], dtype=bool)
+
+    @property
+    def counts(self) -> dict[Any, int]:
+        """Labelled rows of each class."""
+        found = pd.Series(self.labels[self.is_labeled], dtype=object).value_counts()
+        return {label: int(found.get(label, 0)) for label in self.classes}
+
+
+def read_labels(
+    column: pd.Series, missing_label: str | None = None, names: Sequence[str] | None = None
+) -> NDArray[np.object_]:
+    """Labels of a column, None where missing: numbers if all are, else texts.
+
+    A word such as ``None`` means a missing label, unless it is one of ``names``.
+    """
+    words = cells.MISSING_WORDS - set(names or ())
+    if missing_label is not None:
+        words = words | {missing_label}
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    is_truth = pd.api.types.is_bool_dtype(column.dtype)
+    if missing_label is not None and not cells.is_text(column):
+        column = column.mask(column == _number(missing_label))
+    values = cells.with_gaps(column.astype(str) if is_truth else column, words)
+    present = values.notna().to_numpy()
+    labels = np.full(len(values), None, dtype=object)
+    found = pd.to_numeric(values[present], errors="coerce")
+    if not is_truth and found.notna().all():
+        # The smallest type that holds them: 3, not 3.0.
+        as_numbers = found.astype(float)
+        whole = bool((as_numbers % 1 == 0).all())
+        labels[present] = [int(v) if whole else float(v) for v in as_numbers]
+    else:
+        labels[present] = values[present].map(str).tolist()
+    return labels
+
+
+def read_target(
+    column: pd.Series, order: Sequence[str] | None = None, missing_label: str | None = None
+) -> Target:
+    """Labels and their order.
+
+    Parameters
+    ----------
+    column : Series
+    order : names from the lowest to the highest, optional
+        Numbers have an order of their own, and so has an ordered categorical.
+    missing_label : str, optional
+        What marks a missing label, beside an empty cell.
+
+    Examples
+    --------
+    >>> read_target(pd.Series(["low", "", "high"]), order=["low", "high"]).counts
+    {'low': 1, 'high': 1}
+    """
+    labels = read_labels(column, missing_label, order)
+    present = [label for label in labels if label is not None]
+    if not present:
+        raise TableError(
+            f"The target {column.name!r} has no label at all. Label rows of two classes or more."
+        )
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered and not order:
+        seen = set(map(str, present))
+        order = [str(name) for name in column.dtype.categories if str(name) in seen]
+    classes = _classes(present, order, str(column.name))
+    if len(classes) < 2:
+        raise TableError(
+            f"The target {column.name!r} holds one class only ({classes[0]}). Label rows of "
+            "another class too."
+        )
+    return Target(labels, classes)
+
+
+def _classes(present: list[Any], order: Sequence[str] | None, name: str) -> list[Any]:
+    is_number = not isinstance(present[0], str)
+    if order is None:
+        if not is_number and len(set(present)) > 2:
+            suggested = ",".join(suggest_order(set(present)))
+            raise MissingOrderError(
+                f"The classes of {name!r} are names, and their order matters. Give it from the "
+                f'lowest to the highest, perhaps: --order "{suggested}"'
+            )
+        values = np.array(present, dtype=None if is_number else object)
+        classes: list[Any] = encode_labels(values, order_matters=False).classes.tolist()
+        return classes
+    classes = [_number(item) for item in order] if is_number else list(order)
+    twice = sorted({str(item) for item in classes if classes.count(item) > 1})
+    unnamed = sorted({str(label) for label in present if label not in classes})
+    if twice:
+        raise TableError(f"--order names a class twice: {', '.join(twice)}.")
+    if unnamed:
+        raise TableError(
+            f"{name!r} holds labels that --order does not name: {', '.join(unnamed[:10])}. Add "
+            "them at their place."
+        )
+    return classes
+
+
+def _number(text: str) -> Any:
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return int(value) if value.is_integer() else value
+
+
+def suggest_order(names: set[str]) -> list[str]:
+    """A guess at the order of classes: by numbers in them, by words that grade, by alphabet.
+
+    Examples
+    --------
+    >>> suggest_order({"medium", "high", "low"})
+    ['low', 'medium', 'high']
+    >>> suggest_order({"stage 10", "stage 9"})
+    ['stage 9', 'stage 10']
+    """
+
+    def key(name: str) -> tuple[float, str]:
+        digits = re.search(r"-?\d+(\.\d+)?", name)
+        word = name.lower().replace("_", " ").replace("-", " ").strip()
+        return (_RANKS.get(word, float(digits[0]) if digits else len(_SCALES) / 2), name)
+
+    return sorted(names, key=key)

@@ -1,0 +1,91 @@
+"""Writing tables a batch at a time, so that spreadsheets take no cell for a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .._files import written_whole
+from .cells import is_text
+from .reading import TableError
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class TableWriter(Protocol):
+    """Takes the rows of a table, batch by batch."""
+
+    def write(self, frame: pd.DataFrame) -> None:
+        """Append rows."""
+
+
+class _CsvWriter:
+    def __init__(self, path: Path):
+        self._path = path
+        self._has_header = False
+
+    def write(self, frame: pd.DataFrame) -> None:
+        safe = harmless(frame)
+        mode = "a" if self._has_header else "w"
+        safe.to_csv(
+            self._path, mode=mode, header=not self._has_header, index=False, lineterminator="\n"
+        )
+        self._has_header = True
+
+
+class _ParquetWriter:
+    def __init__(self, writer: pq.ParquetWriter):
+        self._writer = writer
+
+    def write(self, frame: pd.DataFrame) -> None:
+        schema = self._writer.schema
+        self._writer.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False))
+
+
+@contextmanager
+def table_writer(path: Path, schema: pa.Schema, force: bool = False) -> Iterator[TableWriter]:
+    """Write a CSV or Parquet file, by its suffix, that is there whole or not at all."""
+    suffix = path.suffix.lower()
+    if suffix not in (".csv", ".parquet", ".pq"):
+        raise TableError(f"{str(path)!r} must end in .csv or .parquet.")
+    with written_whole(path, force) as temporary:
+        if suffix == ".csv":
+            yield _CsvWriter(temporary)
+        else:
+            with pq.ParquetWriter(temporary, schema) as writer:
+                yield _ParquetWriter(writer)
+
+
+def harmless(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before names and texts that a spreadsheet would run.
+
+    Numbers, and texts that are numbers, are left alone.
+
+    Examples
+    --------
+    >>> harmless(pd.DataFrame({"id": ["=cmd()", "-5", "a"], "x": [-1, 2, 3]}))["id"].tolist()
+    ["'=cmd()", '-5', 'a']
+    """
+    safe = {
+        _harmless_cell(name): frame[name].map(_harmless_cell)
+        if is_text(frame[name])
+        else frame[name]
+        for name in frame.columns
+    }
+    return pd.DataFrame(safe, index=frame.index)
+
+
+def _harmless_cell(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
