@@ -29,7 +29,10 @@ def check_output(path: Path, force: bool = False) -> None:
             f"The folder {str(path.parent)!r} does not exist. Make it first, or choose another."
         )
     if path.exists() and not force:
-        raise OutputError(f"{str(path)!r} exists already. Choose another name, or force it.")
+        raise OutputError(
+            f"{str(path)!r} exists already. Choose another name, or overwrite it by force "
+            "(force=True; --force on the command line)."
+        )
 
 
 @contextmanager

@@ -124,7 +124,8 @@ def save(
         raise ModelFileError("The model is not fitted, or is no classifier. Fit it first.")
     payload = skops.io.dumps(model)
     _check_types(payload)
-    manifest = (details or {}) | _manifest(model, payload)
+    own = _manifest(model, payload)
+    manifest = own | (details or {}) | own
     with written_whole(Path(path), force) as temporary:
         temporary.write_bytes(_sealed(manifest, payload))
 

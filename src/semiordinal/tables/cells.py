@@ -10,9 +10,10 @@ import pandas as pd
 
 # What pandas takes for missing in CSV files.
 MISSING_WORDS = frozenset(
-    "|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null".split(
-        "|"
-    )
+    [
+        *("", "NA", "N/A", "n/a", "<NA>", "#NA", "#N/A", "#N/A N/A", "None", "null", "NULL"),
+        *("nan", "NaN", "-nan", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    ]
 )
 _OTHER_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}( .*)?|\d{1,2} [A-Za-z]{3,9} \d{4}( .*)?")
 _EPOCH = pd.Timestamp("1970-01-01", tz="UTC")

@@ -26,6 +26,10 @@ class TableError(ValueError):
     """A table cannot be used as it is, for the reason given."""
 
 
+class MissingColumnError(TableError):
+    """A table has no column of that name."""
+
+
 @dataclass(frozen=True)
 class TableFile:
     """A CSV or Parquet file.
@@ -45,7 +49,7 @@ class TableFile:
                 f"{self._name} is neither CSV (.csv, .csv.gz, .tsv, .txt) nor Parquet (.parquet)."
             )
         if self.path.stat().st_size == 0:
-            raise TableError(f"{self._name} is empty. It needs a line of names and rows.")
+            raise self._empty()
 
     @property
     def is_parquet(self) -> bool:
@@ -149,6 +153,9 @@ class TableFile:
         stream: IO[str] = opener(self.path, "rt", encoding=self.encoding)
         return stream
 
+    def _empty(self) -> TableError:
+        return TableError(f"{self._name} is empty. It needs a line of names and rows.")
+
     def _unreadable(self, error: Exception) -> TableError:
         if isinstance(error, UnicodeError | LookupError):
             return TableError(
@@ -172,7 +179,7 @@ def check_column(name: str, columns: Sequence[str], role: str) -> None:
     >>> check_column("qualty", ["quality", "alcohol"], "--target")
     Traceback (most recent call last):
     ...
-    semiordinal.tables.reading.TableError: --target: there is no column 'qualty'. Did you mean 'quality'? ...
+    semiordinal.tables.reading.MissingColumnError: --target: there is no column 'qualty'. Did ...
     """
     if name in columns:
         return
@@ -180,4 +187,6 @@ def check_column(name: str, columns: Sequence[str], role: str) -> None:
     near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     hint = f" Did you mean {by_lower[near[0]]!r}?" if near else ""
     shown = ", ".join(list(columns)[:20]) + (", ..." if len(columns) > 20 else "")
-    raise TableError(f"{role}: there is no column {name!r}.{hint} The columns are: {shown}.")
+    raise MissingColumnError(
+        f"{role}: there is no column {name!r}.{hint} The columns are: {shown}."
+    )
