@@ -23,7 +23,7 @@ from ..objective import Objective, threshold_map
 from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
 from ..rows import Design
 from ..solvers import Solution, solve
-from ._predict import ThresholdPredictor
+from ._predict import ProbabilityPredictor
 from ._rows import TrainingRows, training_rows
 
 _RANDOM_STARTS = 2
@@ -44,8 +44,10 @@ class Columns:
     fitted: dict[str, Any] = field(default_factory=dict)
 
 
-class RiskMinimizer(ThresholdPredictor):
+class RiskMinimizer(ProbabilityPredictor):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
+
+    coef_: Array
 
     def __init__(
         self,
@@ -88,6 +90,17 @@ class RiskMinimizer(ThresholdPredictor):
     def _columns(self, rows: TrainingRows) -> Columns:
         """Make columns of the rows."""
 
+    @abstractmethod
+    def _design(self, X: Any) -> Design:
+        """Rows to predict for, as columns that ``coef_`` multiplies."""
+
+    def _latent(self, X: Any) -> Array:
+        design = self._design(X)
+        latent = np.empty(design.n_rows)
+        for rows, block in design.blocks():
+            latent[rows] = block @ self.coef_
+        return latent
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit to labelled and unlabelled rows.
 
@@ -121,7 +134,7 @@ class RiskMinimizer(ThresholdPredictor):
                 supervised = self._objective(columns, rows, loss, Risk(), prior)
                 starts += self._more_starts(solve(supervised, starts).variables)
             solution = solve(objective, starts, self.solver, int(self.max_iter), float(self.tol))
-        _warn_if_short(solution, self.max_iter)
+        warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
         self.class_prior_ = prior
         self.removed_class_ = rows.classes[risk.removed]
@@ -130,12 +143,16 @@ class RiskMinimizer(ThresholdPredictor):
         self.n_iter_ = solution.n_iter
         self.objective_value_ = solution.value
         self.is_convex_ = objective.is_convex
-        self.coef_, thresholds = objective.prediction_thresholds(solution.variables)
+        self._keep(columns, objective, solution.variables)
+        return self
+
+    def _keep(self, columns: Columns, objective: Objective, variables: Array) -> None:
+        """Set what prediction needs."""
+        self.coef_, thresholds = objective.prediction_thresholds(variables)
         offset = 0.0 if columns.center is None else columns.center @ self.coef_
         self.thresholds_ = thresholds + offset
         for name, value in columns.fitted.items():
             setattr(self, name, value)
-        return self
 
     def _check_parameters(self) -> None:
         get_correction(self.correction, self.leak)
@@ -215,7 +232,7 @@ def check_number(
         raise ValueError(f"{name}={value!r} must be a number {allowed}.")
 
 
-def _warn_if_short(solution: Solution, max_iter: int) -> None:
+def warn_if_short(solution: Solution, max_iter: int) -> None:
     if not solution.converged:
         warnings.warn(
             f"The solver stopped after {solution.n_iter} iterations with a gradient of "
