@@ -87,6 +87,14 @@ class RowLabels:
         return RowLabels(self.codes[rows], weights)
 
 
+def latent_scores(design: Design, coef: Array) -> Array:
+    """Every row times the coefficients."""
+    latent = np.empty(design.n_rows)
+    for rows, block in design.blocks():
+        latent[rows] = block @ coef
+    return latent
+
+
 def as_dense(block: Any) -> Array:
     """A block as an array, whether it was one or sparse."""
     return block.toarray() if sparse.issparse(block) else block

@@ -21,7 +21,7 @@ from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..objective import Objective, threshold_map
 from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
-from ..rows import Design
+from ..rows import Design, latent_scores
 from ..solvers import Solution, solve
 from ._predict import ProbabilityPredictor
 from ._rows import TrainingRows, training_rows
@@ -95,11 +95,7 @@ class RiskMinimizer(ProbabilityPredictor):
         """Rows to predict for, as columns that ``coef_`` multiplies."""
 
     def _latent(self, X: Any) -> Array:
-        design = self._design(X)
-        latent = np.empty(design.n_rows)
-        for rows, block in design.blocks():
-            latent[rows] = block @ self.coef_
-        return latent
+        return latent_scores(self._design(X), self.coef_)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit to labelled and unlabelled rows.
