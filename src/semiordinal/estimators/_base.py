@@ -156,8 +156,7 @@ class RiskMinimizer(ProbabilityPredictor):
         check_number("l2", self.l2, 0)
         check_number("order_penalty", self.order_penalty, 0)
         check_number("tol", self.tol, 0)
-        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, at least 1.")
+        check_count("max_iter", self.max_iter)
 
     def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
         """The risk to minimise; the supervised one where there are no unlabelled rows."""
@@ -226,6 +225,12 @@ def check_number(
         bound = f"above {low}" if open_low else f"at least {low}"
         allowed = bound if math.isinf(high) else f"from {low} to {high}"
         raise ValueError(f"{name}={value!r} must be a number {allowed}.")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise unless the value is a whole number, at least one."""
+    if not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name}={value!r} must be a whole number, at least 1.")
 
 
 def warn_if_short(solution: Solution, max_iter: int) -> None:
