@@ -29,7 +29,8 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
     All rows, labelled or not, are joined to their nearest neighbours with Gaussian weights
     W. Scores minimise ``½ Σ_ij W_ij (s_i/√D_i − s_j/√D_j)² + label_weight Σ_labelled (s_i −
     y_i)²``, D being the summed weights of a row and y the label's position in the class
-    order, less its mean under the priors. The rows, sorted by score, then get classes in
+    order, less its mean under the priors (scores far from labels tend to zero, which so is
+    the middle of the order and not its lower end). The rows, sorted by score, then get classes in
     the proportions of the priors; the scores at which the class changes are the thresholds
     for new rows, whose score is the weighted mean of their neighbours'. It suits data on
     which the label varies slowly along a curved sheet.

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 
 from .._typing import Array, Codes
 from ..estimators._base import check_count
@@ -119,6 +120,11 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
     @property
     def _task(self) -> str:
         return self.estimator._task
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = get_tags(self.estimator).classifier_tags
+        return tags
 
 
 def deepest_of_each(predicted: Codes, depth: Array, share: float) -> Codes:
