@@ -36,14 +36,14 @@ def clusters(seed, n_features=4, separation=10.0, n_per_class=100):
     return X, truth, y
 
 
-def spiral_strip(seed, n_rows=600, n_classes=5, n_labels=3):
+def spiral_strip(seed, n_rows=600, n_classes=5, n_labels=2):
     """A strip that winds, its label the place along it; few labels in each class."""
     rng = np.random.default_rng(seed)
-    angle = rng.uniform(0, 3 * np.pi, n_rows)
-    radius = 1 + 0.5 * angle
+    angle = rng.uniform(0, 4 * np.pi, n_rows)
+    radius = 1 + 0.25 * angle
     X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     X += 0.05 * rng.normal(size=X.shape)
-    truth = 1 + np.digitize(angle, np.linspace(0, 3 * np.pi, n_classes + 1)[1:-1])
+    truth = 1 + np.digitize(angle, np.linspace(0, 4 * np.pi, n_classes + 1)[1:-1])
     y = np.full(n_rows, np.nan)
     for label in range(1, n_classes + 1):
         y[rng.choice(np.flatnonzero(truth == label), n_labels, replace=False)] = label

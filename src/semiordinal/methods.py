@@ -214,6 +214,7 @@ METHODS: dict[str, Method] = {
             "self-training",
             "Predicted labels taken for true, the surest first.",
             _self_training,
+            fixed={"unlabeled_weight": 0.0},
         ),
         Method(
             "label-spreading",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 
@@ -17,7 +18,7 @@ from ..estimators._rows import training_rows
 class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
     """Self-training around an ordinal classifier, by how deep scores lie inside a class.
 
-    The estimator is fitted to the labelled rows. Then, round by round, some of the
+    The estimator is fitted to the rows as they are. Then, round by round, some of the
     unlabelled rows get the class predicted for them and are trained on as if labelled: in
     each predicted class the rows whose scores lie farthest from the nearest threshold, the
     same share of every class, so that after the last round each row has a label.
@@ -25,8 +26,9 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
     Parameters
     ----------
     estimator : classifier of this package
-        Fitted anew in every round. Its ``classes`` and ``missing_label`` say how labels
-        are read.
+        Fitted anew in every round, to all rows, those without a label so far as unlabelled
+        ones (with ``unlabeled_weight=0`` it is a supervised one). Its ``classes`` and
+        ``missing_label`` say how labels are read.
     n_rounds : int, default=10
         Rounds until all rows are labelled.
 
@@ -60,7 +62,8 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
     >>> X = rng.normal(size=(300, 2))
     >>> y = np.digitize(X @ [1.0, -1.0], [-0.5, 0.5]).astype(float)
     >>> y[30:] = np.nan
-    >>> model = OrdinalSelfTraining(LinearOrdinalClassifier(loss="ls")).fit(X, y)
+    >>> supervised = LinearOrdinalClassifier(loss="ls", unlabeled_weight=0.0)
+    >>> model = OrdinalSelfTraining(supervised).fit(X, y)
     >>> model.predict([[2.0, -2.0], [-2.0, 2.0]])
     array([2., 0.])
     """
@@ -90,9 +93,8 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
         check_count("n_rounds", self.n_rounds)
         rows = training_rows(self, X, y, None, None, self.estimator.classes, self.missing_label)
         matrix, codes = rows.matrix.parts[0], rows.labels.codes.copy()
-        unsettled = clone(self.estimator).set_params(classes=rows.classes.tolist())
         self.labeled_round_ = np.where(codes < 0, -1, 0)
-        self.estimator_ = self._fit_labeled(unsettled, matrix, codes, rows.classes)
+        self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
         for current in range(1, self.n_rounds + 1):
             left = np.flatnonzero(codes < 0)
             if not len(left):
@@ -103,16 +105,17 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
             sure = deepest_of_each(predicted, depth, 1 / (self.n_rounds - current + 1))
             codes[left[sure]] = predicted[sure]
             self.labeled_round_[left[sure]] = current
-            self.estimator_ = self._fit_labeled(unsettled, matrix, codes, rows.classes)
+            self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
         self.transduction_ = rows.classes[codes]
         self.classes_ = rows.classes
         self.thresholds_ = self.estimator_.thresholds_
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
-    def _fit_labeled(self, estimator: Any, matrix: Any, codes: Codes, classes: Any) -> Any:
-        labeled = np.flatnonzero(codes >= 0)
-        return clone(estimator).fit(matrix[labeled], classes[codes[labeled]])
+    def _fit_codes(self, matrix: Any, codes: Codes, classes: NDArray[Any]) -> Any:
+        labels = classes[codes].astype(object)
+        labels[codes < 0] = None
+        return clone(self.estimator).set_params(classes=classes.tolist()).fit(matrix, labels)
 
     def _latent(self, X: Any) -> Array:
         return self.estimator_._latent(X)
