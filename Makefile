@@ -1,11 +1,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test lint clean
+.PHONY: help quickstart test test-oldest lint clean
 
 help:
 	@echo "make quickstart  install into .venv and run the main job on bundled data, offline"
 	@echo "make test        install everything into .venv, lint, type-check and run all tests"
+	@echo "make test-oldest the tests with the oldest versions of the dependencies"
 	@echo "make lint        ruff and mypy only"
 	@echo "make clean       remove .venv and caches"
 
@@ -30,5 +31,11 @@ lint: .venv/dev
 test: lint
 	$(BIN)/pytest -n 2
 
+# Another environment, with the oldest versions that pyproject.toml allows.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet -c constraints-oldest.txt -e ".[oldest]"
+	.venv-oldest/bin/pytest -n 2 -W "ignore::DeprecationWarning"
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache

@@ -70,7 +70,7 @@ class ThresholdMap:
         gaps = np.diff(thresholds)
         if not self.n_narrow:
             return np.r_[first, np.maximum(gaps, self.lower[1:])]
-        return np.r_[first, np.maximum(gaps - 1, 0), np.clip(1 - gaps, 0, 0.9)]
+        return np.r_[first, np.maximum(gaps - 1, 0), np.clip(1 - gaps, 0, self.upper[-1])]
 
     def penalty_terms(self, t: Array) -> tuple[float, Array, Array]:
         """Value, gradient and Hessian diagonal of the order penalty."""

@@ -76,6 +76,10 @@ class Objective:
         """The same penalties and variables for another risk."""
         return Objective(risk, self.coordinates, self.l2)
 
+    def without_correction(self) -> Objective:
+        """The objective where the correction does nothing; nowhere above this one."""
+        return self.with_risk(self.risk.at_slope(1.0))
+
     def excess(self, variables: Array) -> float:
         """The value of the part that a correction maps, U − L2."""
         return self.risk.corrected_part(*self.coordinates.to_rows(variables))

@@ -41,7 +41,7 @@ def plot_thresholds(estimator: Any, X: Any, y: Any, ax: Any = None) -> Any:
             continue
         density = gaussian_kde(own)(grid) * len(own) / (codes >= 0).sum()
         ax.fill_between(grid, density, color=color, alpha=0.25, linewidth=0)
-        ax.plot(grid, density, color=color, linewidth=1.8, label=f"{label}")
+        ax.plot(grid, density, color=color, linewidth=1.8, label=_name(label))
     unlabeled = latent[codes < 0]
     if len(unlabeled) > 1:
         density = gaussian_kde(unlabeled)(grid)
@@ -63,3 +63,8 @@ def plot_thresholds(estimator: Any, X: Any, y: Any, ax: Any = None) -> Any:
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(title="class", frameon=False)
     return ax
+
+
+def _name(label: Any) -> str:
+    """A class as text; whole numbers without a decimal point."""
+    return f"{label:g}" if isinstance(label, float | np.floating) else str(label)

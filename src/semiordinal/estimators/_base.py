@@ -22,7 +22,7 @@ from ..losses import OrdinalLoss, get_loss
 from ..objective import Objective, threshold_map
 from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
 from ..rows import Design, latent_scores
-from ..solvers import Solution, solve
+from ..solvers import Solution, check_solver, solve
 from ._predict import ProbabilityPredictor
 from ._rows import TrainingRows, training_rows
 
@@ -125,6 +125,7 @@ class RiskMinimizer(ProbabilityPredictor):
             columns = self._columns(rows)
         with blas_threads_for(columns.design.n_columns):
             objective = self._objective(columns, rows, loss, risk, prior)
+            check_solver(objective, self.solver)
             starts = [objective.start()]
             if not objective.is_convex:
                 supervised = self._objective(columns, rows, loss, Risk(), prior)

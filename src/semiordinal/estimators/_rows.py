@@ -58,6 +58,8 @@ def training_rows(
     weights = None
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every row; give some a weight above zero.")
         if not weights.all():
             kept = np.flatnonzero(weights)
             X, y, weights = X[kept], _take(y, kept), weights[kept]
@@ -69,7 +71,7 @@ def training_rows(
         )
     parts, codes = [X], labels.codes
     if X_unlabeled is not None:
-        more = feature_rows(estimator, X_unlabeled, reset=False, finite=False)
+        more = feature_rows(estimator, X_unlabeled, reset=False, finite=False, fewest=0)
         parts.append(more)
         codes = np.concatenate([codes, np.full(more.shape[0], -1)])
         if weights is not None:
@@ -77,7 +79,9 @@ def training_rows(
     return TrainingRows(_finite(parts), RowLabels(codes, weights), labels.classes)
 
 
-def feature_rows(estimator: BaseEstimator, X: Any, reset: bool, finite: bool = True) -> Any:
+def feature_rows(
+    estimator: BaseEstimator, X: Any, reset: bool, finite: bool = True, fewest: int = 1
+) -> Any:
     """A dense array or a CSR matrix of numbers, with the features seen in fit."""
     return validate_data(
         estimator,
@@ -86,6 +90,7 @@ def feature_rows(estimator: BaseEstimator, X: Any, reset: bool, finite: bool = T
         accept_sparse="csr",
         dtype=_DTYPES,
         ensure_all_finite=finite,
+        ensure_min_samples=fewest,
     )
 
 

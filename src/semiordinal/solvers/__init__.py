@@ -10,7 +10,7 @@ from ._base import Solution, Solver, UnboundedObjectiveError
 from .closed_form import ClosedForm
 from .lbfgs import LBFGS
 from .newton import Newton
-from .slope_search import search_slope, solve_without_correction
+from .slope_search import search_slope
 from .smoothing import Smoothing
 
 SOLVERS: dict[str, type[Solver]] = {
@@ -35,17 +35,20 @@ def solve(
     ----------
     objective : Objective
     starts : arrays of variables; a convex objective uses the first alone
-    solver : "auto" or a name in `SOLVERS`
+    solver : "auto" or a name in `SOLVERS` that fits the objective
     max_iter, tol : as every solver takes them
     """
+    check_solver(objective, solver)
 
     def minimize(problem: Objective, start: Array) -> Solution:
-        return _choose(problem, solver)(max_iter, tol).minimize(problem, start)
+        fits = solver != "auto" and SOLVERS[solver]().refusal(problem) is None
+        chosen = SOLVERS[solver] if fits else _best(problem)
+        return chosen(max_iter, tol).minimize(problem, start)
 
     starts = list(starts)
-    if objective.is_corrected and objective.with_risk(objective.risk.at_slope(1.0)).is_convex:
-        solution, is_minimum = solve_without_correction(objective, starts[0], minimize)
-        if is_minimum:
+    if objective.is_corrected and objective.without_correction().is_convex:
+        solution = minimize(objective.without_correction(), starts[0])
+        if objective.excess(solution.variables) >= 0:
             return solution
         if objective.is_convex:
             return search_slope(objective, solution.variables, minimize)
@@ -55,16 +58,21 @@ def solve(
     return min((minimize(objective, start) for start in starts), key=lambda s: s.value)
 
 
-def _choose(objective: Objective, name: str) -> type[Solver]:
+def check_solver(objective: Objective, name: str) -> None:
+    """Raise where a solver does not fit an objective, naming those that do.
+
+    A convex objective with a correction is solved by others without, so those count.
+    """
     if name == "auto":
-        return _best(objective)
+        return
     if name not in SOLVERS:
         raise ValueError(f"solver={name!r} is not known; choose 'auto' or one of {list(SOLVERS)}.")
+    if objective.is_corrected and objective.is_convex:
+        objective = objective.without_correction()
     reason = SOLVERS[name]().refusal(objective)
     if reason is not None:
         fitting = [s for s, cls in SOLVERS.items() if cls().refusal(objective) is None]
         raise ValueError(f"solver={name!r} does not fit: {reason}. Use 'auto' or one of {fitting}.")
-    return SOLVERS[name]
 
 
 def _best(objective: Objective) -> type[Solver]:
@@ -78,4 +86,11 @@ def _best(objective: Objective) -> type[Solver]:
     return ClosedForm if objective.is_quadratic else Newton
 
 
-__all__ = ["SOLVERS", "Solution", "Solver", "UnboundedObjectiveError", "solve"]
+__all__ = [
+    "SOLVERS",
+    "Solution",
+    "Solver",
+    "UnboundedObjectiveError",
+    "check_solver",
+    "solve",
+]

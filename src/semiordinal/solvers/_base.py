@@ -11,8 +11,9 @@ import numpy as np
 from .._typing import Array
 from ..objective import Objective
 
-# An objective this far below its start, for its size, has no minimum.
-_BOTTOMLESS = 1e5
+# An objective this many times its first value below zero has no minimum. Where slopes are
+# bounded, l2 > 0 holds the minimum above minus a constant over l2, so the limit grows as that.
+_BOTTOMLESS = 1e3
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def projected_gradient(variables: Array, gradient: Array, lower: Array, upper: A
 
 def check_bounded(value: float, first_value: float, l2: float) -> None:
     """Raise where the objective has fallen too far to have a minimum."""
-    if value < -_BOTTOMLESS * (1 + abs(first_value)):
+    if value < -_BOTTOMLESS * (1 + abs(first_value)) * (1 + 1 / l2 if l2 else 1):
         remedy = (
             "set l2 > 0, for example l2=0.01"
             if l2 == 0

@@ -10,7 +10,7 @@ from ..objective import Objective
 from ._base import Solution, Solver, UnboundedObjectiveError
 
 
-def solve_symmetric(matrix: Array, right: Array) -> Array:
+def _solve(matrix: Array, right: Array) -> Array:
     """Solve with a positive semi-definite matrix; of many solutions, the shortest."""
     try:
         factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
@@ -38,7 +38,7 @@ class ClosedForm(Solver):
 
     def minimize(self, objective: Objective, start: Array) -> Solution:
         value, gradient, hessian = objective.value_gradient_hessian(start)
-        step = solve_symmetric(hessian, -gradient)
+        step = _solve(hessian, -gradient)
         left = gradient + hessian @ step
         size = np.abs(gradient).max()
         if np.abs(left).max() > 1e-6 * max(size, 1.0):

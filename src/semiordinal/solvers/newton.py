@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import linalg
 
 from .._typing import Array
 from ..objective import Objective
 from ._base import Solution, Solver, check_bounded, projected_gradient
-from .closed_form import solve_symmetric
 
 # Objectives on more rows start from the solution on some of them.
 _THIN_ABOVE = 20_000
 _THIN_ROWS_PER_LABEL = 2_000
 
+_DAMPING = 1e-12
 _SUFFICIENT_DECREASE = 1e-4
-_SMALLEST_STEP = 1e-10
+_SMALLEST_STEP = 1e-16
 # A decrease smaller than this, for the size of the value, is rounding: of the value as it
 # is computed, and as the Newton step promises it.
 _VALUE_ROUNDING = 1e-14
@@ -95,7 +96,24 @@ def _newton_step(hessian: Array, gradient: Array, free_gradient: Array) -> Array
     """The Newton step in the variables that no bound holds, zero in the others."""
     free = (free_gradient != 0) | (gradient == 0)
     if free.all():
-        return solve_symmetric(hessian, -gradient)
+        return _solve_damped(hessian, -gradient)
     step = np.zeros_like(gradient)
-    step[free] = solve_symmetric(hessian[np.ix_(free, free)], -gradient[free])
+    step[free] = _solve_damped(hessian[np.ix_(free, free)], -gradient[free])
     return step
+
+
+def _solve_damped(hessian: Array, right: Array) -> Array:
+    """Solve, with as little added to the diagonal as makes the matrix positive definite.
+
+    In a flat direction the step is then long rather than none, so that an objective that
+    falls without bound is seen to.
+    """
+    damping = 0.0
+    largest = float(np.diagonal(hessian).max())
+    while True:
+        damped = hessian + damping * np.eye(len(hessian)) if damping else hessian
+        try:
+            factor = linalg.cho_factor(damped, lower=True, check_finite=False)
+            return linalg.cho_solve(factor, right, check_finite=False)
+        except linalg.LinAlgError:
+            damping = max(100 * damping, _DAMPING * (largest or 1.0))

@@ -23,19 +23,10 @@ from ._base import Solution
 _SLOPE_TOLERANCE = 1e-12
 
 
-def solve_without_correction(
-    objective: Objective, start: Array, minimize: Callable[[Objective, Array], Solution]
-) -> tuple[Solution, bool]:
-    """Minimise F_1, if it is convex; say whether this minimises the objective."""
-    plain = objective.with_risk(objective.risk.at_slope(1.0))
-    solution = minimize(plain, start)
-    return solution, objective.excess(solution.variables) >= 0
-
-
 def search_slope(
     objective: Objective, start: Array, minimize: Callable[[Objective, Array], Solution]
 ) -> Solution:
-    """Minimise a convex objective by the slope of its correction, if that is not 1."""
+    """Minimise a convex objective by the slope of its correction, where that is below 1."""
     correction = objective.risk.correction
     assert correction is not None
     latest, n_iter = start, 0

@@ -1,0 +1,71 @@
+"""The parts that the generic tests combine, and small random problems to try them on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from semiordinal.estimators import LinearOrdinalClassifier
+from semiordinal.estimators._rows import training_rows
+from semiordinal.labels import resolve_prior
+from semiordinal.losses import LOSSES, get_loss
+from semiordinal.margins import MARGINS
+from semiordinal.objective import Objective
+
+# Every loss with every margin it can be built on.
+LOSSES_WITH_MARGINS = [
+    (loss, margin)
+    for loss, cls in LOSSES.items()
+    for margin in (MARGINS if cls.uses_margin else ["logistic"])
+]
+
+# (name, unlabeled_weight, removed class)
+RISKS = [("SV", 0.0, 1), *[("LU", 1.0, k) for k in (1, 2, 3, 4)], ("SEMI", 0.4, 2)]
+
+CORRECTIONS = ["none", "non-negative", "leaky", "absolute"]
+
+
+@dataclass
+class Problem:
+    X: np.ndarray
+    y: np.ndarray  # NaN where unlabelled
+    prior: np.ndarray
+    n_classes: int
+
+    @property
+    def labeled(self) -> np.ndarray:
+        return ~np.isnan(self.y)
+
+
+def make_problem(seed=0, n_labeled=24, n_unlabeled=40, n_features=3, n_classes=4) -> Problem:
+    """Rows with a noisy linear order, every class labelled, and priors that are not the counts."""
+    rng = np.random.default_rng(seed)
+    n = n_labeled + n_unlabeled
+    X = rng.normal(size=(n, n_features))
+    latent = X @ rng.normal(size=n_features) + rng.logistic(size=n)
+    cuts = np.quantile(latent, np.arange(1, n_classes) / n_classes)
+    y = 1.0 + np.searchsorted(cuts, latent)
+    y[:n_classes] = np.arange(1, n_classes + 1)
+    y[n_labeled:] = np.nan
+    shuffled = rng.permutation(n)
+    return Problem(X[shuffled], y[shuffled], rng.dirichlet(np.full(n_classes, 8.0)), n_classes)
+
+
+def build_objective(problem: Problem, sample_weight=None, **settings) -> Objective:
+    """The objective that a linear classifier with these settings minimises."""
+    model = LinearOrdinalClassifier(**{"class_prior": problem.prior, **settings})
+    rows = training_rows(model, problem.X, problem.y, sample_weight, None, None, np.nan)
+    prior = resolve_prior(model.class_prior, rows.totals[0], rows.classes)
+    loss = get_loss(model.loss, model.margin)
+    return model._objective(model._columns(rows), rows, loss, model._risk(rows, prior), prior)
+
+
+def random_variables(objective: Objective, seed=0) -> np.ndarray:
+    """Variables inside the bounds, of ordinary size."""
+    rng = np.random.default_rng(seed)
+    lower, upper = objective.bounds
+    free = rng.normal(size=objective.n_variables)
+    bounded = np.isfinite(lower)
+    free[bounded] = rng.uniform(0.1, 0.8, size=bounded.sum())
+    return np.clip(free, lower, upper)

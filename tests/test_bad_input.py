@@ -1,0 +1,214 @@
+"""Bad input: an error that says what is wrong and what to do, before any work.
+
+`CASES` applies to every estimator in `ESTIMATORS`; a new estimator is added there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from problems import make_problem
+from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal.labels import ClassOrderWarning
+
+ESTIMATORS = [LinearOrdinalClassifier, KernelOrdinalClassifier]
+
+PROBLEM = make_problem(n_labeled=30)
+X, Y = PROBLEM.X, PROBLEM.y
+CLASSES = [1, 2, 3, 4]
+
+
+def with_entry(array, value):
+    changed = array.copy()
+    changed[np.flatnonzero(PROBLEM.labeled)[0]] = value
+    return changed
+
+
+# (name, settings, X, y, pattern in the message)
+CASES = [
+    ("no label", {}, X, np.full(len(Y), np.nan), "no labelled row"),
+    ("one class", {}, X, np.where(PROBLEM.labeled, 1.0, np.nan), "one class only.*classes="),
+    ("NaN in X", {}, with_entry(X, np.nan), Y, "NaN"),
+    ("infinity in X", {}, with_entry(X, np.inf), Y, "infinity"),
+    ("infinity in y", {}, X, with_entry(Y, np.inf), "y contains infinity.*NaN"),
+    ("no y", {}, X, None, "requires y"),
+    ("lengths", {}, X[:-1], Y, "inconsistent numbers of samples"),
+    ("measurements", {}, X, np.linspace(0.05, 9.7, len(Y)), "continuous.*cut them"),
+    ("label outside classes", {"classes": [1, 2, 3]}, X, Y, "does not name: 4"),
+    ("class named twice", {"classes": [1, 2, 2, 3, 4]}, X, Y, "twice"),
+    ("mixed labels", {}, X[:3], np.array([1, "a", 2.0], dtype=object), "cannot be ordered"),
+    ("short prior", {"class_prior": [0.5, 0.5]}, X, Y, r"shape \(2,\).*4 classes"),
+    ("negative prior", {"class_prior": [-0.1, 0.5, 0.3, 0.3]}, X, Y, "must not be negative"),
+    ("prior of NaN", {"class_prior": [np.nan, 0.5, 0.3, 0.2]}, X, Y, "must not be negative or NaN"),
+    ("prior not of one", {"class_prior": [1, 2, 3, 4]}, X, Y, "sums to 10, not 1.*divide"),
+    ("unknown prior", {"class_prior": "true"}, X, Y, "'labels' or 'uniform'"),
+    ("unknown loss", {"loss": "huber"}, X, Y, "loss='huber'.*'at'"),
+    ("unknown margin", {"margin": "probit"}, X, Y, "margin='probit'.*'logistic'"),
+    ("l2 negative", {"l2": -1.0}, X, Y, "l2=-1.0 must be a number at least 0"),
+    ("l2 not a number", {"l2": "small"}, X, Y, "l2='small' must be a number"),
+    ("max_iter", {"max_iter": 0}, X, Y, "max_iter=0 must be a whole number"),
+    ("tol", {"tol": float("nan")}, X, Y, "tol=nan must be a number"),
+]
+IDS = [case[0] for case in CASES]
+
+
+@pytest.fixture(params=ESTIMATORS, ids=lambda cls: cls.__name__)
+def estimator(request):
+    return request.param
+
+
+@pytest.mark.parametrize(("name", "settings", "rows", "labels", "message"), CASES, ids=IDS)
+def test_error_says_what_to_do(estimator, name, settings, rows, labels, message):
+    model = estimator(**settings)
+    with pytest.raises(ValueError, match=message):
+        model.fit(rows, labels)
+    assert not hasattr(model, "coef_"), "a failed fit must leave no half of a model"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"unlabeled_weight": 1.5}, "unlabeled_weight=1.5 must be a number from 0 to 1"),
+        ({"unlabeled_weight": -0.1}, "unlabeled_weight=-0.1 must be a number from 0 to 1"),
+        ({"leak": 0.2}, "leak=0.2 must be zero or negative"),
+        ({"correction": "relu"}, "correction='relu'.*non-negative"),
+        ({"order_penalty": -1}, "order_penalty=-1 must be a number at least 0"),
+        ({"removed_class": 9}, r"removed_class=9.*'smallest'.*\[1.0, 2.0, 3.0, 4.0\]"),
+        ({"solver": "sgd"}, "solver='sgd'.*'newton'"),
+        ({"classes": [0, 1, 2, 3, 4]}, "Class .*0.* has no labelled row.*removed_class="),
+        (
+            {"classes": [0, 1, 2, 3, 4], "removed_class": 0},
+            "prior of zero.*class_prior",
+        ),
+        (
+            {"classes": [0, 1, 2, 3, 4], "removed_class": 0, "unlabeled_weight": 0.0},
+            "has no labelled row.*unlabeled_weight > 0",
+        ),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("estimator", [LinearOrdinalClassifier, KernelOrdinalClassifier])
+def test_settings_of_the_risk(estimator, settings, message):
+    with pytest.raises(ValueError, match=message):
+        estimator(**settings).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"bandwidth": 0.0}, "bandwidth=0.0 must be a number above 0"),
+        ({"centers": "some"}, "centers='some' must be 'labeled', 'all'"),
+        ({"centers": 0}, "centers=0 must be"),
+    ],
+    ids=str,
+)
+def test_settings_of_the_kernel(settings, message):
+    with pytest.raises(ValueError, match=message):
+        KernelOrdinalClassifier(**settings).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("solver", "settings", "fitting"),
+    [
+        ("closed_form", {"loss": "at"}, "newton.*lbfgs"),
+        ("newton", {"loss": "it"}, "lbfgs"),
+        ("newton", {"margin": "double_hinge"}, "smoothing"),
+        ("lbfgs", {"margin": "hinge"}, "smoothing"),
+        ("smoothing", {"loss": "at"}, "newton.*lbfgs"),
+        ("newton", {"loss": "it", "correction": "leaky"}, "smoothing"),
+    ],
+    ids=str,
+)
+def test_a_solver_that_does_not_fit_names_those_that_do(solver, settings, fitting):
+    with pytest.raises(ValueError, match=rf"solver='{solver}' does not fit.*{fitting}"):
+        LinearOrdinalClassifier(solver=solver, **settings).fit(X, Y)
+
+
+@pytest.mark.parametrize("solver", ["auto", "lbfgs"])
+def test_no_minimum_is_said_so(solver):
+    """With l2 = 0, few labels and LU, the linear term can outweigh the rest."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(40, 10))
+    labels = np.full(40, np.nan)
+    labels[:6] = [1, 1, 2, 2, 3, 3]
+    model = LinearOrdinalClassifier(l2=0.0, unlabeled_weight=1.0, solver=solver)
+    with pytest.raises(ValueError, match=r"without bound.*l2 > 0"):
+        model.fit(rows, labels)
+    assert model.set_params(l2=0.01).fit(rows, labels).n_iter_ < 100
+
+
+def test_no_minimum_of_a_quadratic_is_said_so():
+    rows = np.random.default_rng(0).normal(size=(40, 60))
+    labels = np.full(40, np.nan)
+    labels[:6] = [1, 1, 2, 2, 3, 3]
+    model = LinearOrdinalClassifier(loss="ls", l2=0.0, unlabeled_weight=1.0)
+    with pytest.raises(ValueError, match=r"without bound.*l2 > 0"):
+        model.fit(rows, labels)
+
+
+def test_exponential_with_unlabelled_rows_is_said_to_have_no_minimum():
+    with pytest.raises(ValueError, match=r"without bound.*margin='logistic'"):
+        LinearOrdinalClassifier(margin="exponential", unlabeled_weight=1.0).fit(X, Y)
+
+
+def test_three_names_without_order_warn_with_the_order_taken(estimator):
+    names = np.array(["low", "mid", "high", "top"], dtype=object)
+    text = np.array([None if np.isnan(v) else names[int(v) - 1] for v in Y], dtype=object)
+    with pytest.warns(ClassOrderWarning, match=r"high, low, mid, top.*classes="):
+        model = estimator().fit(X, text)
+    assert list(model.classes_) == ["high", "low", "mid", "top"]
+
+
+def test_a_lone_minus_one_warns_with_the_parameter(estimator):
+    marked = np.where(PROBLEM.labeled, Y, -1)
+    with pytest.warns(ClassOrderWarning, match="missing_label=-1"):
+        assert estimator().fit(X, marked).n_unlabeled_ == 0
+    model = estimator(missing_label=-1).fit(X, marked)
+    np.testing.assert_allclose(model.thresholds_, estimator().fit(X, Y).thresholds_)
+
+
+def test_an_empty_unlabelled_part_is_the_supervised_fit(estimator):
+    labeled = PROBLEM.labeled
+    supervised = estimator(unlabeled_weight=0.0).fit(X[labeled], Y[labeled])
+    for empty in (None, X[:0]):
+        model = estimator().fit(X[labeled], Y[labeled], X_unlabeled=empty)
+        assert model.n_unlabeled_ == 0
+        np.testing.assert_array_equal(model.predict(X), supervised.predict(X))
+
+
+def test_features_that_differ_at_predict(estimator):
+    model = estimator().fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(pd.DataFrame(X, columns=["a", "b", "d"]))
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        estimator().fit(X, Y).predict(X[:, :2])
+
+
+def test_unlabelled_rows_with_other_features(estimator):
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        estimator().fit(X, Y, X_unlabeled=X[:, :2])
+    with pytest.raises(ValueError, match="NaN"):
+        estimator().fit(X, Y, X_unlabeled=with_entry(X, np.nan))
+
+
+def test_weights(estimator):
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        estimator().fit(X, Y, sample_weight=-np.ones(len(Y)))
+    with pytest.raises(ValueError, match="zero"):
+        estimator().fit(X, Y, sample_weight=np.zeros(len(Y)))
+
+
+def test_a_failed_second_fit_keeps_the_first_model(estimator):
+    model = estimator().fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="no labelled row"):
+        model.fit(X, np.full(len(Y), np.nan))
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_an_unfit_solver_is_refused_before_any_other_is_run(monkeypatch):
+    monkeypatch.setattr("semiordinal.estimators._base.solve", lambda *_: pytest.fail("it ran"))
+    with pytest.raises(ValueError, match="does not fit"):
+        LinearOrdinalClassifier(loss="it", solver="newton").fit(X, Y)

@@ -1,0 +1,124 @@
+"""Each loss against its definition, written out in loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from problems import LOSSES_WITH_MARGINS
+from semiordinal.losses import get_loss
+from semiordinal.margins import get_margin
+from semiordinal.rows import RowLabels
+from semiordinal.sums import RowSums
+
+K = 4
+
+
+def sigmoid(z):
+    return 1 / (1 + math.exp(-z))
+
+
+def psi(loss: str, margin: str, scores, y: int) -> float:
+    """ψ(α, y) for y = 1..K, straight from the definition."""
+
+    def ell(z):
+        return float(get_margin(margin).value(np.array([z]))[0])
+
+    alpha = dict(enumerate(scores, start=1))
+    if loss == "at":
+        below = sum(ell(-alpha[i]) for i in range(1, y))
+        return below + sum(ell(alpha[i]) for i in range(y, K))
+    if loss == "it":
+        return (ell(-alpha[y - 1]) if y > 1 else 0) + (ell(alpha[y]) if y < K else 0)
+    if loss == "ls":
+        return (y + alpha[1] - 1.5) ** 2
+    if loss == "lad":
+        return abs(y + alpha[1] - 1.5)
+    upper = sigmoid(alpha[y]) if y < K else 1.0
+    lower = sigmoid(alpha[y - 1]) if y > 1 else 0.0
+    return -math.log(upper - lower)
+
+
+@pytest.fixture(params=LOSSES_WITH_MARGINS, ids="-".join)
+def names(request):
+    return request.param
+
+
+def rows_and_thresholds(loss):
+    rng = np.random.default_rng(1)
+    thresholds = np.array([-1.3, 0.2, 1.9])
+    if loss.unit_gaps:
+        thresholds = -1.1 + np.arange(K - 1)
+    return rng.normal(size=7) * 2, thresholds
+
+
+def test_values_are_the_definition(names):
+    loss = get_loss(*names)
+    latent, thresholds = rows_and_thresholds(loss)
+    scores = thresholds - latent[:, None]
+    expected = [[psi(*names, row, y) for y in range(1, K + 1)] for row in scores]
+    np.testing.assert_allclose(loss.values(scores), expected, rtol=1e-10)
+
+
+class OneBlock:
+    """A design whose one column is the latent score itself."""
+
+    def __init__(self, latent):
+        self.column = latent[:, None]
+        self.n_rows, self.n_columns = len(latent), 1
+        self.sums = self.column.sum(axis=0)
+        self.gram = self.column.T @ self.column
+
+    def blocks(self):
+        yield slice(0, self.n_rows), self.column
+
+    def take(self, rows):
+        return OneBlock(self.column[rows, 0])
+
+
+def test_contraction_is_the_weighted_sum(names):
+    """Whatever the signs of the label weights, tables and sums give Σ C ψ."""
+    loss = get_loss(*names)
+    latent, thresholds = rows_and_thresholds(loss)
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(K + 1, K))
+    codes = np.array([0, 1, 2, 3, -1, -1, 0])
+    weights = rng.uniform(0.5, 2, size=7)
+    scores = thresholds - latent[:, None]
+    for row_weights in (None, weights):
+        scale = np.ones(7) if row_weights is None else row_weights
+        expected = sum(
+            scale[j] * table[codes[j], y - 1] * psi(*names, scores[j], y)
+            for j in range(7)
+            for y in range(1, K + 1)
+        )
+        sums = RowSums(loss.weigh(table), RowLabels(codes, row_weights), OneBlock(latent))
+        offsets = loss.score_offsets(K)
+        at = thresholds[:1] if loss.unit_gaps else thresholds
+        at = at if offsets is None else at[0] + offsets
+        total = sums.start(np.ones(1), at, 1)
+        if sums.visits_rows:
+            sums.add_block(total, slice(0, 7), latent[:, None], latent, at)
+        assert total.value == pytest.approx(expected, rel=1e-9)
+
+
+def test_it_has_no_constant_for_the_ends():
+    """ψ(α, 1) falls to zero as α_1 grows: no ℓ(0) is added for the missing threshold."""
+    values = get_loss("it").values(np.array([[50.0, 60.0, 70.0]]))
+    assert values[0, 0] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["ls", "lad"])
+def test_unit_gaps_predict_by_rounding(loss):
+    """The class with the least loss is f − θ_1 + 3/2 rounded to the nearest class."""
+    latent = np.array([0.3, 0.9, 1.7, 2.6, 9.0, -4.0])
+    values = get_loss(loss).values(-latent[:, None] + np.arange(K - 1))
+    nearest = np.clip(np.rint(latent + 1.5), 1, K)
+    np.testing.assert_array_equal(values.argmin(axis=1) + 1, nearest)
+
+
+def test_unknown_loss_names_the_known():
+    with pytest.raises(ValueError, match=r"loss='probit'.*'at'"):
+        get_loss("probit")

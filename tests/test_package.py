@@ -1,0 +1,149 @@
+"""What the package promises about itself: its layers, its imports, its main job."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import semiordinal
+
+ROOT = Path(semiordinal.__file__).parent
+
+# Each part may import those before it, and others of its own group.
+LAYERS = [
+    {"_typing", "_threads"},
+    {"margins"},
+    {"losses"},
+    {"corrections"},
+    {"risks"},
+    {"labels", "metrics"},
+    {"rows"},
+    {"sums"},
+    {"empirical_risk"},
+    {"coordinates"},
+    {"objective"},
+    {"models"},
+    {"solvers"},
+    {"estimators"},
+    {"selection", "datasets", "plotting"},
+    {"quickstart"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+ONLY_IN = {"torch": "nn", "dask": "scale", "matplotlib": "plotting"}
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_parts(path: Path) -> set[str]:
+    """Parts of the package that a file imports, wherever in it."""
+    depth = len(path.relative_to(ROOT).parts)
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level == depth:
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            found |= {name.split(".")[0] for name in names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("semiordinal."):
+            found.add(node.module.split(".")[1])
+    return found
+
+
+FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_to_earlier_parts(path):
+    part = part_of(path)
+    assert part in LEVEL, f"{part} has no place in LAYERS"
+    for other in imported_parts(path) - {part}:
+        if other in LEVEL:
+            assert LEVEL[other] < LEVEL[part], f"{part} imports {other}"
+
+
+def test_the_walk_sees_imports():
+    assert "losses" in imported_parts(ROOT / "risks.py")
+    assert "objective" in imported_parts(ROOT / "solvers" / "newton.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_heavy_packages_stay_in_their_corner(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module or ""]
+        for name in names:
+            corner = ONLY_IN.get(name.split(".")[0])
+            assert corner in (None, part_of(path)) or part_of(path) == "quickstart"
+
+
+def test_core_works_without_the_heavy_packages():
+    """Import and fit in a fresh interpreter in which they cannot be imported."""
+    code = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "dask", "matplotlib", "pandas", "polars"):
+            raise ImportError(name + " is blocked")
+sys.meta_path.insert(0, Blocked())
+import numpy as np
+import semiordinal, semiordinal.selection, semiordinal.datasets, semiordinal.plotting
+X = np.random.default_rng(0).normal(size=(60, 2))
+y = np.where(np.arange(60) < 20, np.digitize(X[:, 0], [-0.5, 0.5]), np.nan)
+print(semiordinal.LinearOrdinalClassifier().fit(X, y).n_unlabeled_)
+"""
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.stdout.strip() == "40", result.stderr
+
+
+def test_the_package_names_what_it_offers():
+    assert set(dir(semiordinal)) >= {"LinearOrdinalClassifier", "KernelOrdinalClassifier"}
+    for name in semiordinal.__all__:
+        assert getattr(semiordinal, name)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        semiordinal.Nothing  # noqa: B018
+
+
+@pytest.mark.slow
+def test_quickstart(tmp_path):
+    picture = tmp_path / "picture.png"
+    result = subprocess.run(
+        [sys.executable, "-m", "semiordinal.quickstart", "--draws", "3", "--picture", str(picture)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [line for line in result.stdout.splitlines() if line.startswith(("SV", "SEMI"))]
+    assert len(rows) == 2
+    for row in rows:
+        mae = float(row[28:].split("±")[0])
+        assert 0.6 < mae < 1.2
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [picture]
+
+
+def test_plot_thresholds_draws_every_class_in_order():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from semiordinal import LinearOrdinalClassifier
+    from semiordinal.datasets import load_diabetes_stages, mask_labels
+    from semiordinal.plotting import plot_thresholds
+
+    X, truth = load_diabetes_stages()
+    y = mask_labels(truth, 100, random_state=0)
+    model = LinearOrdinalClassifier().fit(X, y)
+    ax = plot_thresholds(model, X, y)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["1", "2", "3", "4", "5", "unlabelled"]
+    verticals = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(verticals, model.thresholds_)
+    matplotlib.pyplot.close(ax.figure)
