@@ -138,7 +138,7 @@ def test_refits_start_where_the_last_ended(model, monkeypatch):
     monkeypatch.setattr(_pseudo_labels, "solve", recorded)
     X, _, y = noisy_rows()
     TransductiveOrdinalClassifier(model=model).fit(X, y)
-    assert len(ends) > 10
+    assert len(ends) > 10, "the supervised fit and at least one refit at each weight"
     for start, end in zip(starts_seen[1:], ends[:-1], strict=True):
         np.testing.assert_array_equal(start, end)
 

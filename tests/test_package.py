@@ -30,6 +30,8 @@ LAYERS = [
     {"models"},
     {"solvers"},
     {"estimators"},
+    {"baselines"},
+    {"methods"},
     {"selection", "datasets", "plotting"},
     {"quickstart"},
 ]

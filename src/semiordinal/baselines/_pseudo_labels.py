@@ -26,11 +26,14 @@ from ._quotas import assign_by_rank
 
 @dataclass(frozen=True)
 class Descent:
-    """Where alternation at one weight c ended, and the values that it passed through."""
+    """Where alternation at one weight c ended, and the values that it passed through.
+
+    ``values`` are those at the start, then after every refit and every change of labels.
+    """
 
     solution: Solution
     pseudo_codes: Codes
-    values: Array  # at the start, then after every refit and every change of labels
+    values: Array
     n_iter: int
     settled: bool
 
@@ -84,6 +87,21 @@ class PseudoLabeling:
         coef, _ = self.supervised.coordinates.to_rows(variables)
         return assign_by_rank(latent_scores(self.design, coef)[self.unlabeled], self.quotas)
 
+    def anneal(self, weights: Array, max_rounds: int) -> list[Descent]:
+        """The supervised fit, then alternation at each weight c from where the last ended."""
+        solution = self._solve(self.supervised, self.supervised.start())
+        pseudo_codes = self.assign(solution.variables)
+        first_value = np.array([solution.value])
+        descents = [Descent(solution, pseudo_codes, first_value, solution.n_iter, True)]
+        for weight in weights:
+            last = descents[-1]
+            variables, pseudo_codes = last.solution.variables, last.pseudo_codes
+            descents.append(self.descend(variables, pseudo_codes, float(weight), max_rounds))
+        return descents
+
+    def _solve(self, objective: Objective, start: Array) -> Solution:
+        return solve(objective, [start], max_iter=self.max_iter, tol=self.tol)
+
     def descend(
         self, variables: Array, pseudo_codes: Codes, weight: float, max_rounds: int
     ) -> Descent:
@@ -91,19 +109,18 @@ class PseudoLabeling:
         objective = self.objective(pseudo_codes, weight)
         values = [objective.value_gradient(variables)[0]]
         n_iter = 0
-        settled = False
         for _ in range(max_rounds):
-            solution = solve(objective, [variables], max_iter=self.max_iter, tol=self.tol)
+            solution = self._solve(objective, variables)
             variables = solution.variables
             values.append(solution.value)
             n_iter += solution.n_iter
             proposed = self.assign(variables)
+            if (proposed == pseudo_codes).all():
+                return Descent(solution, pseudo_codes, np.array(values), n_iter, True)
             candidate = self.objective(proposed, weight)
             value = candidate.value_gradient(variables)[0]
-            # Labels exchanged between rows of equal score change nothing.
-            settled = bool((proposed == pseudo_codes).all()) or value >= solution.value
-            if settled:
-                break
+            if value >= solution.value:  # labels exchanged between rows of equal score
+                return Descent(solution, pseudo_codes, np.array(values), n_iter, True)
             pseudo_codes, objective = proposed, candidate
             values.append(value)
-        return Descent(solution, pseudo_codes, np.array(values), n_iter, settled)
+        return Descent(solution, pseudo_codes, np.array(values), n_iter, False)

@@ -18,7 +18,6 @@ from ..estimators._rows import training_rows
 from ..labels import resolve_prior
 from ..losses import get_loss
 from ..risks import Risk
-from ..solvers import solve
 from ._checks import check_every_class_labeled
 from ._pseudo_labels import Descent, PseudoLabeling
 from ._quotas import class_quotas
@@ -177,38 +176,34 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         check_every_class_labeled(rows)
         quotas = class_quotas(prior, rows.n_unlabeled)
-        max_iter, tol = int(self.max_iter), float(self.tol)
+        weights = self._weights(rows.n_unlabeled)
         with blas_threads_for(rows.matrix.n_columns):
             columns = learner._columns(rows)
         with blas_threads_for(columns.design.n_columns):
             supervised = learner._objective(columns, rows, loss, Risk(), prior)
-            solution = solve(supervised, [supervised.start()], max_iter=max_iter, tol=tol)
             labeling = PseudoLabeling(
-                supervised, columns.design, rows.labels.codes, quotas, max_iter, tol
+                supervised,
+                columns.design,
+                rows.labels.codes,
+                quotas,
+                int(self.max_iter),
+                float(self.tol),
             )
-            pseudo_codes = labeling.assign(solution.variables)
-            self.n_iter_ = solution.n_iter
-            self.objective_history_: list[Array] = []
-            self.unlabeled_weights_ = self._weights(rows.n_unlabeled)
-            for weight in self.unlabeled_weights_:
-                descent = labeling.descend(
-                    solution.variables, pseudo_codes, weight, self.max_rounds
-                )
-                solution, pseudo_codes = descent.solution, descent.pseudo_codes
-                self.n_iter_ += descent.n_iter
-                self.objective_history_.append(descent.values)
-        warn_if_short(solution, self.max_iter)
-        if self.objective_history_:
-            _warn_if_unsettled(descent, self.max_rounds)
-        learner._keep(columns, supervised, solution.variables)
+            descents = labeling.anneal(weights, int(self.max_rounds))
+        last = descents[-1]
+        warn_if_short(last.solution, self.max_iter)
+        _warn_if_unsettled(last, self.max_rounds)
+        learner._keep(columns, supervised, last.solution.variables)
         self.learner_ = learner
         self.coef_, self.thresholds_ = learner.coef_, learner.thresholds_
+        self.transduction_ = rows.classes[labeling.fill(last.pseudo_codes)]
+        self.unlabeled_weights_ = weights
+        self.objective_history_ = [descent.values for descent in descents[1:]]
+        self.objective_value_ = float(last.values[-1])
+        self.n_iter_ = sum(descent.n_iter for descent in descents)
         self.classes_ = rows.classes
         self.class_prior_ = prior
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
-        last_values = self.objective_history_[-1] if self.objective_history_ else [solution.value]
-        self.objective_value_ = float(last_values[-1])
-        self.transduction_ = rows.classes[labeling.fill(pseudo_codes)]
         return self
 
     def _learner(self) -> RiskMinimizer:
