@@ -90,7 +90,6 @@ def test_error_says_what_to_do(make, settings, rows, labels, message):
         (ManifoldOrdinalClassifier, {"bandwidth": -1}, "bandwidth=-1 must be a number above 0"),
         (ManifoldOrdinalClassifier, {"label_weight": 0}, "label_weight=0 must be a number above"),
     ],
-    ids=str,
 )
 def test_settings_of_their_own(make, settings, message):
     with pytest.raises(ValueError, match=message):
