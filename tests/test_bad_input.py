@@ -34,6 +34,8 @@ CASES = [
     ("infinity in X", {}, with_entry(X, np.inf), Y, "infinity"),
     ("infinity in y", {}, X, with_entry(Y, np.inf), "y contains infinity.*NaN"),
     ("no y", {}, X, None, "requires y"),
+    ("huge X", {}, X * 1e200, Y, "Column 0 of X holds values too large.*Multiply"),
+    ("tiny X", {}, X * 1e-200, Y, "Column 0 of X holds values too small.*Multiply"),
     ("lengths", {}, X[:-1], Y, "inconsistent numbers of samples"),
     ("measurements", {}, X, np.linspace(0.05, 9.7, len(Y)), "continuous.*cut them"),
     ("label outside classes", {"classes": [1, 2, 3]}, X, Y, "does not name: 4"),

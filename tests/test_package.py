@@ -21,6 +21,7 @@ LAYERS = [
     {"losses"},
     {"corrections"},
     {"risks"},
+    {"theory"},
     {"labels", "metrics"},
     {"rows"},
     {"sums"},

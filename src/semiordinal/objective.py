@@ -53,6 +53,12 @@ class Objective:
         return self.convexity.holds
 
     @property
+    def has_minimum(self) -> bool:
+        """Whether l2 holds it from below: slopes are bounded, or it is convex."""
+        bounded_slopes = np.isfinite(self.risk.loss.margin.lipschitz)
+        return self.l2 > 0 and (bool(bounded_slopes) or self.is_convex)
+
+    @property
     def is_corrected(self) -> bool:
         return self.risk.label_weights.corrected is not None
 

@@ -13,6 +13,8 @@ from .linear import MatrixRows
 
 # Columns whose mean is this many deviations from zero lose digits unless centred.
 _FAR_FROM_ZERO = 30.0
+# Squares of numbers below this are zero.
+_SMALLEST_SQUARABLE = 1e-150
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ def column_moments(
         mean, variance = mean_variance_axis(matrix, axis=0, weights=weights)
         return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), None)
     mean, variance = _mean_variance(rows, weights, share_gram)
+    _check_squares(rows, mean, variance)
     if (np.abs(mean) <= _FAR_FROM_ZERO * np.sqrt(variance)).all():
         return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), None)
     # Squares far from zero have lost their digits: sum them again around the mean.
@@ -77,7 +80,20 @@ def _mean_variance(
             second += np.einsum("ij,ij->j", block, block)
     total = rows.n_rows if weights is None else weights.sum()
     mean = first / total
-    return mean, np.maximum(second / total - mean**2, 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return mean, np.maximum(second / total - mean**2, 0)
+
+
+def _check_squares(rows: MatrixRows, mean: Array, variance: Array) -> None:
+    """Raise where the squares of a column overflow, or all underflow."""
+    too_small = (variance == 0) & (mean != 0) & (np.abs(mean) < _SMALLEST_SQUARABLE)
+    for column in np.flatnonzero(~np.isfinite(variance) | too_small):
+        if any(np.ptp(part[:, column]) > 0 for part in rows.parts):
+            size = "small" if too_small[column] else "large"
+            raise ValueError(
+                f"Column {column} of X holds values too {size} to be squared. Multiply it by a "
+                "constant that brings them nearer to one; this changes no prediction."
+            )
 
 
 def _scale(n_rows: int, mean: Array, variance: Array) -> Array:

@@ -11,8 +11,8 @@ import numpy as np
 from .._typing import Array
 from ..objective import Objective
 
-# An objective this many times its first value below zero has no minimum. Where slopes are
-# bounded, l2 > 0 holds the minimum above minus a constant over l2, so the limit grows as that.
+# An objective that may have no minimum has none if it falls so many times its first value
+# below zero.
 _BOTTOMLESS = 1e3
 
 
@@ -55,16 +55,17 @@ def projected_gradient(variables: Array, gradient: Array, lower: Array, upper: A
     return np.where(held, 0.0, gradient)
 
 
-def check_bounded(value: float, first_value: float, l2: float) -> None:
-    """Raise where the objective has fallen too far to have a minimum."""
-    if value < -_BOTTOMLESS * (1 + abs(first_value)) * (1 + 1 / l2 if l2 else 1):
-        remedy = (
-            "set l2 > 0, for example l2=0.01"
-            if l2 == 0
-            else "set correction='non-negative', use a smaller unlabeled_weight, or choose a "
-            "margin that grows at most linearly, such as margin='logistic'"
-        )
-        raise UnboundedObjectiveError(
-            f"The objective falls without bound (l2={l2:g}): the unlabelled part of the risk "
-            f"outweighs the labelled one in some direction. To give it a minimum, {remedy}."
-        )
+def check_bounded(objective: Objective, value: float, first_value: float) -> None:
+    """Raise where an objective that may have no minimum has fallen too far to have one."""
+    if objective.has_minimum or value > -_BOTTOMLESS * (1 + abs(first_value)):
+        return
+    remedy = (
+        "set l2 > 0, for example l2=0.01"
+        if objective.l2 == 0
+        else "set correction='non-negative', use a smaller unlabeled_weight, or choose a margin "
+        "that grows at most linearly, such as margin='logistic'"
+    )
+    raise UnboundedObjectiveError(
+        f"The objective falls without bound (l2={objective.l2:g}): the unlabelled part of the "
+        f"risk outweighs the labelled one in some direction. To give it a minimum, {remedy}."
+    )

@@ -29,7 +29,7 @@ class LBFGS(Solver):
 
         def checked(variables: Array) -> tuple[float, Array]:
             value, gradient = objective.value_gradient(variables)
-            check_bounded(value, first_value, objective.l2)
+            check_bounded(objective, value, first_value)
             return value, gradient
 
         result = minimize(

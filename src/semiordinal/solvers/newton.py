@@ -14,6 +14,7 @@ _THIN_ABOVE = 20_000
 _THIN_ROWS_PER_LABEL = 2_000
 
 _DAMPING = 1e-12
+_LONGEST_STEP = 100.0
 _SUFFICIENT_DECREASE = 1e-4
 _SMALLEST_STEP = 1e-16
 # A decrease smaller than this, for the size of the value, is rounding: of the value as it
@@ -55,6 +56,9 @@ class Newton(Solver):
             if hessian is None:
                 value, gradient, hessian = objective.value_gradient_hessian(variables)
             step = _newton_step(hessian, gradient, free_gradient)
+            # Where nothing bends, the step is as good as infinite; a long one does.
+            longest = _LONGEST_STEP * (1 + np.abs(variables).max())
+            step *= min(1.0, longest / max(np.abs(step).max(), longest))
             # Convergence is quadratic, so a small gradient now is one below tol next.
             last = norm**2 <= tol
             found = self._search_line(objective, variables, value, gradient, step, last)
@@ -63,7 +67,7 @@ class Newton(Solver):
                 return Solution(variables, value, norm, max(n_iter, 1), rounding)
             variables, value, gradient, hessian = found
             n_iter += 1
-            check_bounded(value, first_value, objective.l2)
+            check_bounded(objective, value, first_value)
 
     def _search_line(
         self,

@@ -1,0 +1,66 @@
+"""The method's guarantees as functions: what to expect of a risk on data of one's own.
+
+- Complexity: `LinearClass`, `loss_complexities`, `empirical_complexities`.
+- Estimation error: `BoundSetting`, `estimation_error_bound`, `labeled_rows_needed`,
+  `unlabeled_rows_needed`, `compare_removed_classes`.
+- Variance: `class_moments` or `gradient_moments`, then `risk_variance`; `resample_risks`.
+- Convexity: `convexity`.
+- Constants: `feature_bound`, `measured_loss_bound`, `largest_loss`, `lipschitz_constant`.
+
+Label codes run from 0 to K − 1 in class order, −1 where unlabelled.
+"""
+
+from .constants import largest_loss, measured_loss_bound
+from .convexity import convexity
+from .empirical import EmpiricalComplexities, empirical_complexities
+from .estimation_error import (
+    BoundSetting,
+    EstimationErrorBound,
+    RemovedClasses,
+    compare_removed_classes,
+    estimation_error_bound,
+    labeled_rows_needed,
+    unlabeled_rows_needed,
+)
+from .gradients import gradient_moments, gradient_values, risk_hessian
+from .moments import ClassMoments, class_moments
+from .rademacher import (
+    LinearClass,
+    ModelComplexities,
+    RademacherBounds,
+    feature_bound,
+    lipschitz_constant,
+    loss_complexities,
+)
+from .resampling import RiskDraws, resample_risks
+from .variance import RiskVariance, risk_variance
+
+__all__ = [
+    "BoundSetting",
+    "ClassMoments",
+    "EmpiricalComplexities",
+    "EstimationErrorBound",
+    "LinearClass",
+    "ModelComplexities",
+    "RademacherBounds",
+    "RemovedClasses",
+    "RiskDraws",
+    "RiskVariance",
+    "class_moments",
+    "compare_removed_classes",
+    "convexity",
+    "empirical_complexities",
+    "estimation_error_bound",
+    "feature_bound",
+    "gradient_moments",
+    "gradient_values",
+    "labeled_rows_needed",
+    "largest_loss",
+    "lipschitz_constant",
+    "loss_complexities",
+    "measured_loss_bound",
+    "resample_risks",
+    "risk_hessian",
+    "risk_variance",
+    "unlabeled_rows_needed",
+]
