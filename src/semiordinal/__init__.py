@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ClassOrderWarning": ".labels",
+    "UnboundedObjectiveError": ".solvers",
     "KernelOrdinalClassifier": ".estimators",
     "LinearOrdinalClassifier": ".estimators",
     "ManifoldOrdinalClassifier": ".baselines",

@@ -100,7 +100,7 @@ class PseudoLabeling:
         return descents
 
     def _solve(self, objective: Objective, start: Array) -> Solution:
-        return solve(objective, [start], max_iter=self.max_iter, tol=self.tol)
+        return solve(objective, start, max_iter=self.max_iter, tol=self.tol)
 
     def descend(
         self, variables: Array, pseudo_codes: Codes, weight: float, max_rounds: int

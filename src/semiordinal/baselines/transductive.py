@@ -183,7 +183,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
             supervised = learner._objective(columns, rows, loss, Risk(), prior)
             labeling = PseudoLabeling(
                 supervised,
-                columns.design,
+                columns.design.kept(),
                 rows.labels.codes,
                 quotas,
                 int(self.max_iter),

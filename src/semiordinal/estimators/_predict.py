@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._typing import Array
-from ..labels import encode_labels
+from ..labels import known_codes
 from ..losses import get_loss
 from ..metrics import task_error
 from ._rows import feature_rows
@@ -120,9 +120,10 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         -------
         float
         """
-        predicted = self._codes(self.predict_latent(X))
-        codes = encode_labels(y, self.classes_, self.missing_label).codes
-        return -task_error(self._task, codes, predicted, sample_weight)
+        latent = self.predict_latent(X)
+        check_consistent_length(latent, y, sample_weight)
+        codes = known_codes(y, self.classes_, self.missing_label)
+        return -task_error(self._task, codes, self._codes(latent), sample_weight)
 
 
 class ProbabilityPredictor(ThresholdPredictor):
