@@ -7,19 +7,18 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from .._typing import Array
 from ..estimators._base import check_count, check_number
 from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import TrainingRows, training_rows
+from ..estimators._rows import training_rows
 from ..labels import resolve_prior
-from ..models import column_moments
-from ..models.kernel import divide_columns
+from ..models import center_and_scale
 from ._checks import check_every_class_labeled
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
+from ._points import scaled_points, stacked
 from ._quotas import assign_by_rank, class_quotas, cut_points
 
 
@@ -154,7 +153,8 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
         prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         check_every_class_labeled(rows)
         codes = rows.labels.codes
-        points = self._scale(rows)
+        self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
+        points = scaled_points(stacked(rows.matrix), self.column_mean_, self.column_scale_)
         self.neighbors_ = self._nearest(points)
         distances, neighbors = self.neighbors_.kneighbors()
         self.bandwidth_ = float(self.bandwidth) * _median_or_one(distances)
@@ -183,30 +183,12 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
-    def _scale(self, rows: TrainingRows) -> Any:
-        """The rows as points between which distances are taken."""
-        matrix = rows.matrix
-        self.column_mean_ = np.zeros(matrix.n_columns)
-        self.column_scale_ = np.ones(matrix.n_columns)
-        if self.standardize:
-            moments = column_moments(matrix)
-            self.column_scale_ = moments.scale
-            # Distances do not see a shift; rows stay sparse without it.
-            if not matrix.is_sparse:
-                self.column_mean_ = moments.mean
-        stack = sparse.vstack if matrix.is_sparse else np.concatenate
-        return self._points(stack(matrix.parts))
-
-    def _points(self, X: Any) -> Any:
-        centered = X if sparse.issparse(X) else X - self.column_mean_
-        return divide_columns(centered, self.column_scale_)
-
     def _nearest(self, points: Any) -> NearestNeighbors:
         n_neighbors = min(int(self.n_neighbors), points.shape[0] - 1)
         return NearestNeighbors(n_neighbors=n_neighbors).fit(points)
 
     def _latent(self, X: Any) -> Array:
-        return self._score_points(self._points(X))
+        return self._score_points(scaled_points(X, self.column_mean_, self.column_scale_))
 
     def _score_points(self, points: Any) -> Array:
         """Weighted mean score of the nearest training rows."""

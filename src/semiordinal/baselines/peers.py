@@ -7,16 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators._base import check_number
 from ..estimators._rows import feature_rows, training_rows
 from ..labels import encode_labels
 from ..metrics import task_error
+from ..models import center_and_scale
 from ._checks import check_every_class_labeled
+from ._points import scaled_points
 
 _PENALTIES = ("alpha", "C")
 
@@ -43,7 +43,8 @@ class PeerClassifier(MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : classifier
-    scaler_ : StandardScaler
+    column_mean_, column_scale_ : arrays of shape (n_features,)
+        What columns are centred and scaled by.
     classes_ : array of shape (n_classes,)
     n_labeled_, n_unlabeled_ : int
 
@@ -91,14 +92,10 @@ class PeerClassifier(MetaEstimatorMixin, BaseEstimator):
         rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
         check_every_class_labeled(rows)
         matrix, codes = rows.matrix.parts[0], rows.labels.codes
-        scaler = StandardScaler(
-            with_mean=bool(self.standardize) and not sparse.issparse(matrix),
-            with_std=bool(self.standardize),
-        )
-        self.scaler_ = scaler.fit(matrix)
+        self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
         kept = np.flatnonzero((codes >= 0) | bool(self.keep_unlabeled))
         model = clone(self.estimator).set_params(**self._penalty_setting(rows.n_labeled))
-        self.estimator_ = model.fit(self.scaler_.transform(matrix[kept]), codes[kept])
+        self.estimator_ = model.fit(self._points(matrix[kept]), codes[kept])
         self.classes_ = rows.classes
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
@@ -123,8 +120,11 @@ class PeerClassifier(MetaEstimatorMixin, BaseEstimator):
 
     def _predict_codes(self, X: Any) -> NDArray[np.intp]:
         check_is_fitted(self)
-        rows = self.scaler_.transform(feature_rows(self, X, reset=False))
-        return np.asarray(self.estimator_.predict(rows)).astype(np.intp)
+        points = self._points(feature_rows(self, X, reset=False))
+        return np.asarray(self.estimator_.predict(points)).astype(np.intp)
+
+    def _points(self, X: Any) -> Any:
+        return scaled_points(X, self.column_mean_, self.column_scale_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The estimator's predictions, as class labels.

@@ -10,8 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..models import KernelRows, MatrixRows, column_moments, median_distance
-from ..models.kernel import divide_columns
+from ..models import KernelRows, MatrixRows, center_and_scale, divide_columns, median_distance
 from ..rows import as_dense
 from ._base import Columns, RiskMinimizer, check_number, is_count
 from ._docs import document
@@ -114,14 +113,7 @@ class KernelOrdinalClassifier(RiskMinimizer):
             )
 
     def _columns(self, rows: TrainingRows) -> Columns:
-        n_features = rows.matrix.n_columns
-        mean, scale = np.zeros(n_features), np.ones(n_features)
-        if self.standardize:
-            moments = column_moments(rows.matrix, rows.labels.weights)
-            scale = moments.scale
-            # Distances do not see a shift; rows stay sparse without it.
-            if not rows.matrix.is_sparse:
-                mean = moments.mean
+        mean, scale = center_and_scale(rows.matrix, self.standardize, rows.labels.weights)
         labeled = _distinct(rows.matrix.take(np.flatnonzero(rows.labels.codes >= 0)))
         centers = self._choose_centers(rows, labeled)
         width = self.bandwidth * median_distance(as_dense(labeled) / scale)
