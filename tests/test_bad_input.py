@@ -12,6 +12,7 @@ import pytest
 from problems import make_problem
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.labels import ClassOrderWarning
+from semiordinal.solvers import SOLVERS
 
 ESTIMATORS = [LinearOrdinalClassifier, KernelOrdinalClassifier]
 
@@ -50,6 +51,9 @@ CASES = [
     ("unknown margin", {"margin": "probit"}, X, Y, "margin='probit'.*'logistic'"),
     ("l2 negative", {"l2": -1.0}, X, Y, "l2=-1.0 must be a number at least 0"),
     ("l2 not a number", {"l2": "small"}, X, Y, "l2='small' must be a number"),
+    ("loss not a name", {"loss": ["at"]}, X, Y, r"loss=\['at'\] is not known"),
+    ("standardize", {"standardize": "no"}, X, Y, "standardize='no' must be True or False"),
+    ("prior by class", {"class_prior": {1: 0.5, 2: 0.5}}, X, Y, "given for the classes 1, 2"),
     ("max_iter", {"max_iter": 0}, X, Y, "max_iter=0 must be a whole number"),
     ("tol", {"tol": float("nan")}, X, Y, "tol=nan must be a number"),
 ]
@@ -75,6 +79,8 @@ def test_error_says_what_to_do(estimator, name, settings, rows, labels, message)
         ({"unlabeled_weight": 1.5}, "unlabeled_weight=1.5 must be a number from 0 to 1"),
         ({"unlabeled_weight": -0.1}, "unlabeled_weight=-0.1 must be a number from 0 to 1"),
         ({"leak": 0.2}, "leak=0.2 must be zero or negative"),
+        ({"leak": -np.inf}, "leak=-inf must be"),
+        ({"leak": "a"}, "leak='a' must be"),
         ({"correction": "relu"}, "correction='relu'.*non-negative"),
         ({"order_penalty": -1}, "order_penalty=-1 must be a number at least 0"),
         ({"removed_class": 9}, r"removed_class=9.*'smallest'.*\[1.0, 2.0, 3.0, 4.0\]"),
@@ -103,6 +109,7 @@ def test_settings_of_the_risk(estimator, settings, message):
         ({"bandwidth": 0.0}, "bandwidth=0.0 must be a number above 0"),
         ({"centers": "some"}, "centers='some' must be 'labeled', 'all'"),
         ({"centers": 0}, "centers=0 must be"),
+        ({"centers": True}, "centers=True must be"),
     ],
     ids=str,
 )
@@ -202,6 +209,21 @@ def test_weights(estimator):
         estimator().fit(X, Y, sample_weight=np.zeros(len(Y)))
 
 
+def test_scoring(estimator):
+    model = estimator().fit(X, Y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(X, Y[:-1])
+    with pytest.raises(ValueError, match="does not know: 9"):
+        model.score(X, with_entry(Y, 9.0))
+    with pytest.raises(ValueError, match="no labelled row to score on"):
+        model.score(X, np.full(len(Y), np.nan))
+
+
+def test_weights_of_labelled_rows_all_zero(estimator):
+    with pytest.raises(ValueError, match="of a row without weight"):
+        estimator().fit(X, Y, sample_weight=np.where(PROBLEM.labeled, 0.0, 1.0))
+
+
 def test_a_failed_second_fit_keeps_the_first_model(estimator):
     model = estimator().fit(X, Y)
     before = model.predict(X)
@@ -211,6 +233,7 @@ def test_a_failed_second_fit_keeps_the_first_model(estimator):
 
 
 def test_an_unfit_solver_is_refused_before_any_other_is_run(monkeypatch):
-    monkeypatch.setattr("semiordinal.estimators._base.solve", lambda *_: pytest.fail("it ran"))
+    for solver in SOLVERS.values():
+        monkeypatch.setattr(solver, "minimize", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match="does not fit"):
         LinearOrdinalClassifier(loss="it", solver="newton").fit(X, Y)

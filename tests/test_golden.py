@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
@@ -35,7 +36,7 @@ MODELS = {
 def fit(model):
     X, truth = load_diabetes_stages()
     y = mask_labels(truth, 60, random_state=0)
-    model.set_params(random_state=0, class_prior="uniform").fit(X, y)
+    model = clone(model).set_params(random_state=0, class_prior="uniform").fit(X, y)
     predicted = model.predict(X)
     return {
         "objective_value": model.objective_value_,

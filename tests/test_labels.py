@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from semiordinal.labels import ClassOrderWarning, encode_labels, resolve_prior
+from semiordinal.labels import ClassOrderWarning, encode_labels, known_codes, resolve_prior
 
 NUMBERS = [
     np.array([3.0, np.nan, 1.0, 7.0]),
@@ -100,6 +100,48 @@ def test_booleans():
 def test_dtype_of_the_classes_is_kept():
     assert encode_labels(np.array([3, 1], dtype=np.int8)).classes.dtype == np.int8
     assert encode_labels(np.array([3.0, 1.0], dtype=np.float32)).classes.dtype == np.float32
+
+
+def test_dates_without_a_date_are_missing():
+    labels = encode_labels(np.array(["2020-01-01", "NaT", "2019-01-01"], dtype="datetime64[D]"))
+    assert labels.codes.tolist() == [1, -1, 0]
+
+
+def test_infinity_among_objects():
+    with pytest.raises(ValueError, match="infinity"):
+        encode_labels(np.array([1.0, np.inf, None], dtype=object))
+
+
+@pytest.mark.parametrize("y", ORDERED[:1] + ORDERED[2:], ids=["pandas", "polars"])
+def test_a_frame_of_one_column_is_that_column(y):
+    labels = encode_labels(y.to_frame(name="y"))
+    np.testing.assert_array_equal(labels.codes, [0, -1, 1])
+    assert list(labels.classes) == ["b", "a", "z"]
+
+
+def test_classes_of_several_types():
+    labels = encode_labels(np.array(["a", 1, None], dtype=object), classes=[1, "a"])
+    assert labels.codes.tolist() == [1, 0, -1]
+
+
+def test_labels_that_a_model_does_not_know():
+    with pytest.raises(ValueError, match=r"does not know: 9\..*classes 1, 2"):
+        known_codes([1, 9], np.array([1, 2]))
+    assert known_codes([np.nan, np.nan], np.array([1, 2])).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("kind", [dict, pd.Series])
+def test_priors_by_class(kind):
+    counts, classes = np.ones(3), np.array(["low", "mid", "top"])
+    given = kind({"top": 0.2, "low": 0.5, "mid": 0.3})
+    np.testing.assert_allclose(resolve_prior(given, counts, classes), [0.5, 0.3, 0.2])
+    with pytest.raises(ValueError, match="given for the classes"):
+        resolve_prior(kind({"top": 0.2, "low": 0.8}), counts, classes)
+
+
+def test_a_series_of_priors_without_an_index_is_in_class_order():
+    prior = resolve_prior(pd.Series([0.5, 0.3, 0.2]), np.ones(3), np.array(["a", "b", "c"]))
+    np.testing.assert_allclose(prior, [0.5, 0.3, 0.2])
 
 
 def test_priors():

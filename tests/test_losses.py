@@ -67,7 +67,7 @@ class OneBlock:
 
     def __init__(self, latent):
         self.column = latent[:, None]
-        self.n_rows, self.n_columns = len(latent), 1
+        self.n_rows, self.n_columns, self.is_sparse = len(latent), 1, False
         self.sums = self.column.sum(axis=0)
         self.gram = self.column.T @ self.column
 
@@ -95,9 +95,7 @@ def test_contraction_is_the_weighted_sum(names):
             for y in range(1, K + 1)
         )
         sums = RowSums(loss.weigh(table), RowLabels(codes, row_weights), OneBlock(latent))
-        offsets = loss.score_offsets(K)
-        at = thresholds[:1] if loss.unit_gaps else thresholds
-        at = at if offsets is None else at[0] + offsets
+        at = thresholds[:1] + loss.score_offsets(K) if loss.unit_gaps else thresholds
         total = sums.start(np.ones(1), at, 1)
         if sums.visits_rows:
             sums.add_block(total, slice(0, 7), latent[:, None], latent, at)

@@ -31,6 +31,8 @@ LAYERS = [
     {"models"},
     {"solvers"},
     {"estimators"},
+    {"baselines"},
+    {"methods"},
     {"selection", "datasets", "plotting"},
     {"quickstart", "model_files", "tables"},
     {"cli"},

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from semiordinal import LinearOrdinalClassifier
+from semiordinal import ClassOrderWarning
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.selection import (
     LabelledKFold,
@@ -107,11 +108,24 @@ def test_scorers_count_positions_not_labels():
     assert OrdinalScorer("mae")(model, X, y) == pytest.approx(-expected)
 
 
+def test_minus_one_is_warned_of_in_a_splitter_and_taken_from_the_estimator_by_scorers():
+    marked = np.where(np.isnan(Y), -1, Y)
+    with pytest.warns(ClassOrderWarning, match="missing_label=-1"):
+        list(LabelledKFold(3).split(X, marked))
+    model = LinearOrdinalClassifier(missing_label=-1).fit(X, marked)
+    expected = OrdinalScorer("mae")(LinearOrdinalClassifier().fit(X, Y), X, Y)
+    assert OrdinalScorer("mae")(model, X, marked) == pytest.approx(expected)
+    cv = LabelledKFold(3, missing_label=-1)
+    assert np.isfinite(cross_val_score(model, X, marked, cv=cv, scoring=OrdinalScorer())).all()
+
+
 def test_unknown_metric():
     with pytest.raises(ValueError, match="'mae'"):
         OrdinalScorer("accuracy")
     with pytest.raises(ValueError, match="'mae'"):
         SemiSupervisedScorer(metric="qwk")
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        SemiSupervisedScorer(5.0)
 
 
 def test_semi_supervised_score_is_unbiased():

@@ -9,16 +9,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .baselines import (
+        ManifoldOrdinalClassifier,
+        OrdinalSelfTraining,
+        TransductiveOrdinalClassifier,
+    )
     from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ClassOrderWarning": ".labels",
+    "UnboundedObjectiveError": ".solvers",
     "KernelOrdinalClassifier": ".estimators",
     "LinearOrdinalClassifier": ".estimators",
+    "ManifoldOrdinalClassifier": ".baselines",
+    "OrdinalSelfTraining": ".baselines",
+    "TransductiveOrdinalClassifier": ".baselines",
 }
 
-__all__ = ["KernelOrdinalClassifier", "LinearOrdinalClassifier", "__version__"]
+__all__ = [
+    "KernelOrdinalClassifier",
+    "LinearOrdinalClassifier",
+    "ManifoldOrdinalClassifier",
+    "OrdinalSelfTraining",
+    "TransductiveOrdinalClassifier",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

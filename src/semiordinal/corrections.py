@@ -8,7 +8,7 @@ by ``x`` where x ≥ 0 and by ``leak · x`` below, with leak ≤ 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, inf
 
 CORRECTIONS = ("none", "non-negative", "leaky", "absolute")
 
@@ -45,7 +45,7 @@ def get_correction(name: str, leak: float) -> Correction | None:
     """
     if name not in CORRECTIONS:
         raise ValueError(f"correction={name!r} is not known; choose one of {list(CORRECTIONS)}.")
-    if not leak <= 0:
+    if not isinstance(leak, int | float) or not -inf < leak <= 0:
         raise ValueError(
             f"leak={leak!r} must be zero or negative: a positive leak would reward a negative "
             "risk. Use leak=-0.2 for the paper's setting."

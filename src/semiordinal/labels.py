@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,7 @@ def encode_labels(
 
     NaN, None and pd.NA are missing, and values equal to ``missing_label``. Numbers are
     ordered by value, an ordered categorical by its own order, anything by ``classes``; a
-    guessed order is warned of unless ``order_matters`` is false.
+    guessed order of names is warned of unless ``order_matters`` is false.
 
     Examples
     --------
@@ -60,15 +61,34 @@ def encode_labels(
     missing = _is_missing(values, missing_label)
     if missing.all():
         raise ValueError(
-            "y has no labelled row: every label is missing. Label rows of two classes."
+            "y has no labelled row: every label is missing, or of a row without weight. Label rows "
+            "of two classes."
         )
     if classes is not None:
         return _encode(values, missing, _given_classes(classes, values[~missing]))
     small = _encode_small_numbers(values, missing)
     labels = small or _encode(values, missing, _sorted_classes(values[~missing]))
-    if order_matters:
-        _warn_of_guesses(labels.classes, missing_label)
+    _warn_of_guesses(labels.classes, missing_label, order_matters)
     return labels
+
+
+def known_codes(y: Any, classes: NDArray[Any], missing_label: Any = math.nan) -> Codes:
+    """Codes of labels among those that a model was fitted with, −1 where missing.
+
+    Examples
+    --------
+    >>> known_codes([3, None, 1], np.array([1, 2, 3]))
+    array([ 2, -1,  0])
+    """
+    values = _as_column(y)
+    missing = _is_missing(values, missing_label)
+    unknown = sorted(set(values[~missing].tolist()) - set(classes.tolist()), key=str)
+    if unknown:
+        raise ValueError(
+            f"y holds labels that the model does not know: {_listed(unknown)}. It was fitted with "
+            f"the classes {_listed(classes)}; give those rows no label, or fit it with them."
+        )
+    return _encode(values, missing, classes).codes
 
 
 def _categorical_order(y: Any) -> list[Any] | None:
@@ -88,7 +108,10 @@ def _as_column(y: Any) -> NDArray[Any]:
             values = np.asarray(y, dtype=object)  # keeps None apart from "None"
     if values.ndim != 1:
         values = column_or_1d(values, warn=True)
-    if values.dtype.kind == "f" and np.isinf(values).any():
+    floats = values if values.dtype.kind == "f" else None
+    if values.dtype.kind == "O":
+        floats = np.array([v for v in values if isinstance(v, float)], dtype=np.float64)
+    if floats is not None and np.isinf(floats).any():
         raise ValueError(
             "Input y contains infinity or a value too large for dtype('float64'). Labels are "
             "finite numbers or names; mark missing ones by NaN."
@@ -99,6 +122,8 @@ def _as_column(y: Any) -> NDArray[Any]:
 def _is_missing(values: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         missing = np.isnan(values)
+    elif values.dtype.kind in "mM":
+        missing = np.isnat(values)
     elif values.dtype.kind == "O":
         missing = np.fromiter((_is_missing_object(v) for v in values), bool, len(values))
     else:
@@ -164,9 +189,9 @@ def _sorted_classes(present: NDArray[Any]) -> NDArray[Any]:
     return ordered
 
 
-def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any) -> None:
+def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any, order_matters: bool) -> None:
     message = None
-    if ordered.dtype.kind in "USO" and len(ordered) > 2:
+    if order_matters and ordered.dtype.kind in "USO" and len(ordered) > 2:
         message = (
             f"The classes are names, taken in sorted order: {_listed(ordered)}. If this is not "
             "their order, set classes=[...] from the lowest to the highest."
@@ -191,7 +216,11 @@ def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
             f"y holds labels that classes does not name: {_listed(unknown)}. Add them to "
             f"classes={as_list!r} at their place in the order, or mark those rows as missing."
         )
-    return np.asarray(as_list)
+    ordered = np.asarray(as_list)
+    if ordered.tolist() != as_list:  # labels of several types, which an array would make one
+        ordered = np.empty(len(as_list), dtype=object)
+        ordered[:] = as_list
+    return ordered
 
 
 def _listed(values: Any) -> str:
@@ -203,7 +232,9 @@ CLASS_PRIORS = ("labels", "uniform")
 
 
 def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
-    """Class priors: of the labelled rows, uniform, or as given in class order.
+    """Class priors: of the labelled rows, uniform, or as given.
+
+    Given priors are in class order, or by class in a mapping or a pandas Series.
 
     Examples
     --------
@@ -220,7 +251,7 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
         if class_prior == "uniform":
             return np.full(n_classes, 1 / n_classes)
         return class_counts / class_counts.sum()
-    prior = np.asarray(class_prior, dtype=float)
+    prior = np.asarray(_by_class(class_prior, classes), dtype=float)
     if prior.shape != (n_classes,):
         raise ValueError(
             f"class_prior has shape {prior.shape}, but there are {n_classes} classes "
@@ -234,3 +265,19 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
             "their sum."
         )
     return prior / prior.sum()
+
+
+def _by_class(class_prior: Any, classes: NDArray[Any]) -> Any:
+    """Priors in class order, of a mapping or a Series whose index names the classes."""
+    is_series = hasattr(class_prior, "index") and hasattr(class_prior, "items")
+    if not is_series and not isinstance(class_prior, Mapping):
+        return class_prior
+    by_class = dict(class_prior.items())
+    if set(by_class) == set(classes.tolist()):
+        return [by_class[label] for label in classes.tolist()]
+    if not isinstance(class_prior, Mapping) and list(by_class) == list(range(len(by_class))):
+        return list(by_class.values())  # a Series without an index of its own
+    raise ValueError(
+        f"class_prior is given for the classes {_listed(list(by_class))}, but the classes are "
+        f"{_listed(classes)}: name each of these, or give a plain list in their order."
+    )

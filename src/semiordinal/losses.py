@@ -124,9 +124,9 @@ class OrdinalLoss(ABC):
         smooth.margin = self.margin.smoothed(width)
         return smooth
 
-    def score_offsets(self, n_classes: int) -> Array | None:
-        """Where the learnt θ_1 alone sets all scores: what to add to it for each."""
-        return None
+    def score_offsets(self, n_classes: int) -> Array:
+        """For unit gaps: what to add to θ_1 for each score that the contraction takes."""
+        return np.zeros(1)
 
     @property
     def has_probabilities(self) -> bool:
@@ -282,7 +282,7 @@ def get_loss(name: str, margin: str = "logistic") -> OrdinalLoss:
     >>> loss.values(np.array([[-0.5, 1.0]])).round(3)
     array([[1.287, 0.787, 1.787]])
     """
-    if name not in LOSSES:
+    if not isinstance(name, str) or name not in LOSSES:
         raise ValueError(f"loss={name!r} is not known; choose one of {sorted(LOSSES)}.")
     chosen = get_margin(margin)
     cls = LOSSES[name]

@@ -25,7 +25,7 @@ from scipy.special import expit
 from ._typing import Array
 
 # Largest exponent whose exponential, and a few products of it, stay finite.
-_LARGEST_EXPONENT = 700.0
+LARGEST_EXPONENT = 700.0
 
 
 class Margin(ABC):
@@ -118,7 +118,7 @@ class Logistic(Margin):
         center = 0.5 * (thresholds[0] + thresholds[-1])
         spread = 0.5 * abs(thresholds[-1] - thresholds[0])
         reach = max(latent.max() - center, center - latent.min(), 0.0) + spread
-        if not reach * len(thresholds) < _LARGEST_EXPONENT:
+        if not reach * len(thresholds) < LARGEST_EXPONENT:
             return super().contract(latent, thresholds, weights, order)
         odds = np.empty((len(latent), len(thresholds)), order="F")
         np.multiply(np.exp(latent - center)[:, None], np.exp(center - thresholds), out=odds)
@@ -164,7 +164,7 @@ class Exponential(Margin):
     name = "exponential"
 
     def value(self, z: Array) -> Array:
-        return np.exp(np.minimum(-z, _LARGEST_EXPONENT))
+        return np.exp(np.minimum(-z, LARGEST_EXPONENT))
 
     def derivative(self, z: Array) -> Array:
         return -self.value(z)
@@ -271,6 +271,6 @@ def get_margin(name: str) -> Margin:
     >>> get_margin("double_hinge").linear_odd
     1.0
     """
-    if name not in MARGINS:
+    if not isinstance(name, str) or name not in MARGINS:
         raise ValueError(f"margin={name!r} is not known; choose one of {sorted(MARGINS)}.")
     return MARGINS[name]

@@ -21,8 +21,7 @@ from .risks import Convexity, certify_convexity
 def threshold_map(loss: OrdinalLoss, n_classes: int, order_penalty: float = 0.0) -> ThresholdMap:
     """How the thresholds of a loss follow from the variables that are learnt."""
     if loss.unit_gaps:
-        offsets = loss.score_offsets(n_classes)
-        return ThresholdMap.free(np.zeros(1) if offsets is None else offsets)
+        return ThresholdMap.free(loss.score_offsets(n_classes))
     smallest_gap = SMALLEST_GAP if loss.has_gap_term else 0.0
     return ThresholdMap.ordered(n_classes - 1, order_penalty, smallest_gap)
 
@@ -124,9 +123,7 @@ class Objective:
         loss = self.risk.loss
         if loss.unit_gaps:
             mean = totals @ np.arange(1, len(totals) + 1) / totals.sum()
-            thresholds = np.array([1.5 - mean])
-            offsets = loss.score_offsets(len(totals))
-            thresholds = thresholds if offsets is None else thresholds + offsets
+            thresholds = 1.5 - mean + loss.score_offsets(len(totals))
         else:
             cumulative = np.cumsum(totals)[:-1] / totals.sum()
             thresholds = logit(np.clip(cumulative, 0.02, 0.98))
@@ -140,7 +137,7 @@ class Objective:
         weights = self.risk.label_weights.at_slope(1.0).main
         return self.risk.labels.totals(weights.shape[1]) @ weights
 
-    def prediction_thresholds(self, variables: Array) -> tuple[Array, Array]:
+    def coef_and_thresholds(self, variables: Array) -> tuple[Array, Array]:
         """Coefficients and all K − 1 thresholds, on the scale of the rows."""
         coef, thresholds = self.coordinates.to_rows(variables)
         if self.risk.loss.unit_gaps:

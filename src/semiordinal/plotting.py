@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from .labels import encode_labels
+from .labels import known_codes
 
 
 def plot_thresholds(estimator: Any, X: Any, y: Any, ax: Any = None) -> Any:
@@ -30,7 +30,7 @@ def plot_thresholds(estimator: Any, X: Any, y: Any, ax: Any = None) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
     latent = estimator.predict_latent(X)
-    codes = encode_labels(y, estimator.classes_, estimator.missing_label).codes
+    codes = known_codes(y, estimator.classes_, estimator.missing_label)
     classes = estimator.classes_
     colors = plt.get_cmap("viridis")(np.linspace(0.05, 0.9, len(classes)))
     low, high = np.quantile(latent, [0.002, 0.998])

@@ -24,6 +24,9 @@ class Design(Protocol):
     def n_columns(self) -> int: ...
 
     @property
+    def is_sparse(self) -> bool: ...
+
+    @property
     def sums(self) -> Array: ...
 
     @property
@@ -32,6 +35,8 @@ class Design(Protocol):
     def blocks(self) -> Iterator[tuple[slice, Array]]: ...
 
     def take(self, rows: Codes) -> Design: ...
+
+    def kept(self) -> Design: ...
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,14 @@ class RowLabels:
         if factors is not None:
             weights = factors if weights is None else weights * factors
         return RowLabels(self.codes[rows], weights)
+
+
+def latent_scores(design: Design, coef: Array) -> Array:
+    """Every row times the coefficients."""
+    latent = np.empty(design.n_rows)
+    for rows, block in design.blocks():
+        latent[rows] = block @ coef
+    return latent
 
 
 def as_dense(block: Any) -> Array:

@@ -22,7 +22,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from .labels import encode_labels, resolve_prior
+from .labels import encode_labels, known_codes, resolve_prior
 from .losses import get_loss
 from .metrics import quadratic_kappa, task_error, task_losses
 from .risks import Risk
@@ -80,6 +80,9 @@ class _LabelledSplitter(BaseCrossValidator):
 
 class LabelledKFold(_LabelledSplitter):
     """K folds of the labelled rows, stratified; unlabelled rows are in every training part.
+
+    Unlabelled rows are in no test part, so ``cross_val_predict``, which wants every row in
+    one, does not take it; ``cross_val_score`` and the searches do.
 
     Parameters
     ----------
@@ -164,6 +167,17 @@ class LabelledShuffleSplit(_LabelledSplitter):
         return kind(self.n_splits, test_size=self.test_size, random_state=self.random_state)
 
 
+def _final(estimator: Any) -> Any:
+    """The estimator itself, or the last of a pipeline."""
+    return estimator[-1] if hasattr(estimator, "named_steps") else estimator
+
+
+def _missing_label(scorer: Any, estimator: Any) -> Any:
+    if scorer.missing_label is not None:
+        return scorer.missing_label
+    return getattr(_final(estimator), "missing_label", math.nan)
+
+
 _TASKS = {"mae": "absolute", "mze": "zero_one", "mse": "squared"}
 
 
@@ -176,7 +190,8 @@ class OrdinalScorer:
     metric : {"mae", "mze", "mse", "qwk"}
         Minus the mean absolute, zero-one or squared error of positions in the class order,
         or the quadratically weighted kappa.
-    missing_label : scalar, default=nan
+    missing_label : scalar, optional
+        By default the estimator's.
 
     Examples
     --------
@@ -194,7 +209,7 @@ class OrdinalScorer:
     """
 
     metric: str = "mae"
-    missing_label: Any = math.nan
+    missing_label: Any = None
 
     def __post_init__(self) -> None:
         if self.metric not in (*_TASKS, "qwk"):
@@ -205,8 +220,8 @@ class OrdinalScorer:
     def __call__(
         self, estimator: Any, X: Any, y: Any, sample_weight: NDArray[Any] | None = None
     ) -> float:
-        codes = encode_labels(y, estimator.classes_, self.missing_label).codes
-        predicted = encode_labels(estimator.predict(X), estimator.classes_).codes
+        codes = known_codes(y, estimator.classes_, _missing_label(self, estimator))
+        predicted = known_codes(estimator.predict(X), estimator.classes_)
         if self.metric == "qwk":
             return quadratic_kappa(codes, predicted, sample_weight)
         return -task_error(_TASKS[self.metric], codes, predicted, sample_weight)
@@ -228,23 +243,26 @@ class SemiSupervisedScorer:
         By default the one that the estimator's loss stands for.
     class_prior : array-like, optional
         By default the priors that the estimator was fitted with.
-    missing_label : scalar, default=nan
+    missing_label : scalar, optional
+        By default the estimator's.
     """
 
     unlabeled_weight: float | None = None
     metric: str | None = None
     class_prior: Any = None
-    missing_label: Any = math.nan
+    missing_label: Any = None
 
     def __post_init__(self) -> None:
         if self.metric is not None and self.metric not in _TASKS:
             raise ValueError(f"metric={self.metric!r} is not known; choose from {list(_TASKS)}.")
+        if self.unlabeled_weight is not None and not 0 <= self.unlabeled_weight <= 1:
+            raise ValueError(f"unlabeled_weight={self.unlabeled_weight!r} must be from 0 to 1.")
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        model = estimator[-1] if hasattr(estimator, "named_steps") else estimator
+        model = _final(estimator)
         classes = model.classes_
         n_classes = len(classes)
-        codes = encode_labels(y, classes, self.missing_label).codes
+        codes = known_codes(y, classes, _missing_label(self, estimator))
         counts = np.bincount(codes + 1, minlength=n_classes + 1).astype(float)
         class_counts, n_unlabeled = counts[1:], counts[0]
         given = model.class_prior_ if self.class_prior is None else self.class_prior
@@ -259,7 +277,7 @@ class SemiSupervisedScorer:
             )
         risk = Risk(weight if n_unlabeled else 0.0, removed)
         table = risk.label_weights(class_counts, max(n_unlabeled, 1.0), prior).main
-        predicted = encode_labels(estimator.predict(X), classes).codes
+        predicted = known_codes(estimator.predict(X), classes)
         task = (
             get_loss(model.loss, model.margin).task if self.metric is None else _TASKS[self.metric]
         )

@@ -14,9 +14,8 @@ import numpy as np
 
 from ._typing import Array
 from .losses import WeightedLoss, gap_values
+from .margins import LARGEST_EXPONENT
 from .rows import Design, RowLabels, as_dense
-
-_LARGEST_EXPONENT = 700.0
 
 
 @dataclass(slots=True)
@@ -176,7 +175,7 @@ def _add_gap_terms(sums: Sums, gaps: Array, weights: Array) -> None:
         sums.value = np.inf
         return
     gaps = np.where(used, gaps, 1.0)
-    slope = np.where(used, -weights / np.expm1(np.minimum(gaps, _LARGEST_EXPONENT)), 0.0)
+    slope = np.where(used, -weights / np.expm1(np.minimum(gaps, LARGEST_EXPONENT)), 0.0)
     sums.value += float((weights * gap_values(gaps)).sum())
     sums.thresholds[1:] += slope
     sums.thresholds[:-1] -= slope

@@ -21,9 +21,9 @@ from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..objective import Objective, threshold_map
 from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
-from ..rows import Design
-from ..solvers import Solution, check_solver, solve
-from ._predict import ThresholdPredictor
+from ..rows import Design, latent_scores
+from ..solvers import Solution, solve
+from ._predict import ProbabilityPredictor
 from ._rows import TrainingRows, training_rows
 
 _RANDOM_STARTS = 2
@@ -44,8 +44,10 @@ class Columns:
     fitted: dict[str, Any] = field(default_factory=dict)
 
 
-class RiskMinimizer(ThresholdPredictor):
+class RiskMinimizer(ProbabilityPredictor):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
+
+    coef_: Array
 
     def __init__(
         self,
@@ -88,6 +90,13 @@ class RiskMinimizer(ThresholdPredictor):
     def _columns(self, rows: TrainingRows) -> Columns:
         """Make columns of the rows."""
 
+    @abstractmethod
+    def _design(self, X: Any) -> Design:
+        """Rows to predict for, as columns that ``coef_`` multiplies."""
+
+    def _latent(self, X: Any) -> Array:
+        return latent_scores(self._design(X), self.coef_)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit to labelled and unlabelled rows.
 
@@ -116,13 +125,15 @@ class RiskMinimizer(ThresholdPredictor):
             columns = self._columns(rows)
         with blas_threads_for(columns.design.n_columns):
             objective = self._objective(columns, rows, loss, risk, prior)
-            check_solver(objective, self.solver)
-            starts = [objective.start()]
-            if not objective.is_convex:
-                supervised = self._objective(columns, rows, loss, Risk(), prior)
-                starts += self._more_starts(solve(supervised, starts).variables)
-            solution = solve(objective, starts, self.solver, int(self.max_iter), float(self.tol))
-        _warn_if_short(solution, self.max_iter)
+            solution = solve(
+                objective,
+                objective.start(),
+                self.solver,
+                int(self.max_iter),
+                float(self.tol),
+                lambda: self._more_starts(self._objective(columns, rows, loss, Risk(), prior)),
+            )
+        warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
         self.class_prior_ = prior
         self.removed_class_ = rows.classes[risk.removed]
@@ -131,12 +142,16 @@ class RiskMinimizer(ThresholdPredictor):
         self.n_iter_ = solution.n_iter
         self.objective_value_ = solution.value
         self.is_convex_ = objective.is_convex
-        self.coef_, thresholds = objective.prediction_thresholds(solution.variables)
+        self._keep(columns, objective, solution.variables)
+        return self
+
+    def _keep(self, columns: Columns, objective: Objective, variables: Array) -> None:
+        """Set what prediction needs."""
+        self.coef_, thresholds = objective.coef_and_thresholds(variables)
         offset = 0.0 if columns.center is None else columns.center @ self.coef_
         self.thresholds_ = thresholds + offset
         for name, value in columns.fitted.items():
             setattr(self, name, value)
-        return self
 
     def _check_parameters(self) -> None:
         get_correction(self.correction, self.leak)
@@ -144,8 +159,9 @@ class RiskMinimizer(ThresholdPredictor):
         check_number("l2", self.l2, 0)
         check_number("order_penalty", self.order_penalty, 0)
         check_number("tol", self.tol, 0)
-        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, at least 1.")
+        check_count("max_iter", self.max_iter)
+        if not isinstance(self.standardize, bool | np.bool_):
+            raise ValueError(f"standardize={self.standardize!r} must be True or False.")
 
     def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
         """The risk to minimise; the supervised one where there are no unlabelled rows."""
@@ -154,19 +170,21 @@ class RiskMinimizer(ThresholdPredictor):
         gamma = float(self.unlabeled_weight) if n_unlabeled else 0.0
         empty = np.flatnonzero(class_counts == 0)
         if len(empty):
-            name = rows.classes[empty[0]]
+            name = rows.classes.tolist()[empty[0]]
             learnable = gamma > 0 and len(empty) == 1 and empty[0] == removed
             if not learnable:
                 raise ValueError(
                     f"Class {name!r} has no labelled row. One class may have none if it is the "
                     "removed class and unlabelled rows stand in for it: set "
                     f"removed_class={name!r} and unlabeled_weight > 0, and give unlabelled rows; "
-                    "else label a row of it, or leave it out of classes."
+                    "else label a row of it, or leave it out of classes (of a categorical, drop "
+                    "the unused category)."
                 )
             if prior[removed] == 0:
                 raise ValueError(
-                    f"Class {name!r} has no labelled row, so the labels give it a prior of zero. "
-                    "Set class_prior to the known probabilities, or to 'uniform'."
+                    f"Class {name!r} has no labelled row, and a prior of zero, which is what "
+                    "class_prior='labels' gives it. Set class_prior to the known probabilities, "
+                    "or to 'uniform'."
                 )
         correction = get_correction(self.correction, self.leak)
         return Risk(gamma, removed, correction if gamma else None)
@@ -190,18 +208,19 @@ class RiskMinimizer(ThresholdPredictor):
         if not risk.unlabeled_weight and rows.n_unlabeled:
             labeled = np.flatnonzero(labels.codes >= 0)
             design, labels = design.take(labeled), labels.take(labeled)
+        design = design.kept()
         label_weights = risk.label_weights(*rows.totals, prior)
         empirical = EmpiricalRisk(design, labels, loss, label_weights, risk.correction)
         gaps = threshold_map(loss, len(rows.classes), float(self.order_penalty))
         coordinates = Coordinates(design.n_columns, columns.scale, columns.shift, gaps)
         return Objective(empirical, coordinates, float(self.l2))
 
-    def _more_starts(self, supervised: Array) -> list[Array]:
+    def _more_starts(self, supervised: Objective) -> list[Array]:
         """For objectives with several minima: the supervised solution, and random ones near."""
+        solution = solve(supervised, supervised.start()).variables
         random = check_random_state(self.random_state)
-        size = np.abs(supervised).mean()
-        noise = random.normal(scale=size, size=(_RANDOM_STARTS, len(supervised)))
-        return [supervised, *(supervised + noise)]
+        noise = random.normal(size=(_RANDOM_STARTS, len(solution))) * np.abs(solution).mean()
+        return [solution, *(solution + noise)]
 
 
 def check_number(
@@ -216,7 +235,19 @@ def check_number(
         raise ValueError(f"{name}={value!r} must be a number {allowed}.")
 
 
-def _warn_if_short(solution: Solution, max_iter: int) -> None:
+def is_count(value: Any) -> bool:
+    """Whether the value is a whole number, at least one."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_whole and bool(value >= 1)
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise unless the value is a whole number, at least one."""
+    if not is_count(value):
+        raise ValueError(f"{name}={value!r} must be a whole number, at least 1.")
+
+
+def warn_if_short(solution: Solution, max_iter: int) -> None:
     if not solution.converged:
         warnings.warn(
             f"The solver stopped after {solution.n_iter} iterations with a gradient of "

@@ -30,8 +30,9 @@ l2 : float, default=0.01
 standardize : bool, default=True
     Centre and scale the columns of X by their mean and deviation over all rows first.
 class_prior : "labels", "uniform" or array-like of shape (n_classes,), default="labels"
-    Class probabilities in the population, in class order; "labels" takes the labelled
-    rows' shares. Known probabilities are worth giving.
+    Class probabilities in the population, in class order (or by class, in a dict or a
+    pandas Series); "labels" takes the labelled rows' shares. Known probabilities are worth
+    giving.
 classes : array-like, optional
     Classes from the lowest to the highest. By default numbers are ordered by value, an
     ordered categorical by its own order, names alphabetically with a warning. It may
@@ -42,8 +43,10 @@ solver : {"auto", "closed_form", "newton", "lbfgs", "smoothing"}, default="auto"
     "auto" takes the closed form for quadratic objectives, Newton for smooth convex ones,
     smoothing for margins with kinks, L-BFGS else and for many coefficients.
 max_iter : int, default=1000
+    Most iterations of one descent; smoothing makes several, and so do several starts.
 tol : float, default=1e-8
-    Largest entry of the gradient to stop at.
+    Largest entry of the gradient to stop at. L-BFGS may stop at up to 1e-4 where rounding
+    lets it go no further.
 random_state : int, RandomState or None, default=None
     For the extra starts where the objective is not convex."""
 
@@ -55,11 +58,12 @@ classes_ : array of shape (n_classes,)
 class_prior_ : array of shape (n_classes,)
     Class probabilities used.
 removed_class_ : scalar
-    The class removed.
+    The class removed; of no account for a supervised fit.
 objective_value_ : float
     The value reached.
 is_convex_ : bool
-    Whether the objective was certified convex, and the fit so its global minimum.
+    Whether the objective was certified convex, and the fit so its global minimum. (A fit may
+    be that without, as where a correction turns out not to bind.)
 n_iter_ : int
 n_labeled_, n_unlabeled_ : int
 n_features_in_ : int

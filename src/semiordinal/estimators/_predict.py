@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._typing import Array
-from ..labels import encode_labels
+from ..labels import known_codes
 from ..losses import get_loss
 from ..metrics import task_error
-from ..rows import Design
 from ._rows import feature_rows
 
 
@@ -37,12 +36,16 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
     margin: str
     classes_: NDArray[Any]
     missing_label: Any
-    coef_: Array
     thresholds_: Array
 
     @abstractmethod
-    def _design(self, X: Any) -> Design:
-        """Rows to predict for, as columns that ``coef_`` multiplies."""
+    def _latent(self, X: Any) -> Array:
+        """Scores of checked rows."""
+
+    @property
+    def _task(self) -> str:
+        """The task loss that ``score`` reports."""
+        return get_loss(self.loss, self.margin).task
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -61,11 +64,7 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         array of shape (n_samples,)
         """
         check_is_fitted(self)
-        design = self._design(feature_rows(self, X, reset=False))
-        latent = np.empty(design.n_rows)
-        for rows, block in design.blocks():
-            latent[rows] = block @ self.coef_
-        return latent
+        return self._latent(feature_rows(self, X, reset=False))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class whose interval between thresholds holds the score.
@@ -105,6 +104,31 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         edge = np.full((len(latent), 1), np.inf)
         return np.minimum(np.hstack([edge, above]), np.hstack([-above, edge]))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the mean task loss of the predictions; rows without a label are passed over.
+
+        The task loss is that of ``loss``, on positions in the class order: absolute error
+        for AT, CL and LAD, zero-one for IT, squared for LS.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        latent = self.predict_latent(X)
+        check_consistent_length(latent, y, sample_weight)
+        codes = known_codes(y, self.classes_, self.missing_label)
+        return -task_error(self._task, codes, self._codes(latent), sample_weight)
+
+
+class ProbabilityPredictor(ThresholdPredictor):
+    """Adds class probabilities, where the loss makes the distance to a threshold a log-odds."""
+
     @available_if(_has_probabilities)
     def predict_cumulative(self, X: Any) -> Array:
         """Estimated ``P(y ≤ class)`` for every class but the last.
@@ -137,24 +161,3 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         """
         cumulative = self.predict_cumulative(X)
         return np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean task loss of the predictions; rows without a label are passed over.
-
-        The task loss is that of ``loss``, on positions in the class order: absolute error
-        for AT, CL and LAD, zero-one for IT, squared for LS.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        predicted = self._codes(self.predict_latent(X))
-        codes = encode_labels(y, self.classes_, self.missing_label).codes
-        task = get_loss(self.loss, self.margin).task
-        return -task_error(task, codes, predicted, sample_weight)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,11 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..models import KernelRows, MatrixRows, column_moments, median_distance
-from ..models.kernel import divide_columns
+from ..models import KernelRows, MatrixRows, center_and_scale, divide_columns, median_distance
 from ..rows import as_dense
-from ._base import Columns, RiskMinimizer, check_number
+from ._base import Columns, RiskMinimizer, check_number, is_count
 from ._docs import document
 from ._rows import TrainingRows
-
-# Kernel columns up to this size in bytes are kept between passes.
-_STORED_BYTES = 2**30
 
 
 @document
@@ -34,8 +29,8 @@ class KernelOrdinalClassifier(RiskMinimizer):
     Parameters
     ----------
     bandwidth : float, default=1.0
-        σ as a multiple of the median distance between centres' candidates, the distinct
-        labelled rows.
+        σ as a multiple of the median distance between distinct labelled rows (at most 2000 of
+        them, evenly spaced).
     centers : "labeled", "all" or int, default="labeled"
         Distinct labelled rows, distinct rows of any kind, or so many of the latter drawn
         at random.
@@ -112,33 +107,23 @@ class KernelOrdinalClassifier(RiskMinimizer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("bandwidth", self.bandwidth, 0, open_low=True)
-        is_count = isinstance(self.centers, int | np.integer) and self.centers >= 1
-        if self.centers not in ("labeled", "all") and not is_count:
+        if self.centers not in ("labeled", "all") and not is_count(self.centers):
             raise ValueError(
                 f"centers={self.centers!r} must be 'labeled', 'all', or a number of centres."
             )
 
     def _columns(self, rows: TrainingRows) -> Columns:
-        n_features = rows.matrix.n_columns
-        mean, scale = np.zeros(n_features), np.ones(n_features)
-        if self.standardize:
-            moments = column_moments(rows.matrix, rows.labels.weights)
-            scale = moments.scale
-            # Distances do not see a shift; rows stay sparse without it.
-            if not rows.matrix.is_sparse:
-                mean = moments.mean
+        mean, scale = center_and_scale(rows.matrix, self.standardize, rows.labels.weights)
         labeled = _distinct(rows.matrix.take(np.flatnonzero(rows.labels.codes >= 0)))
         centers = self._choose_centers(rows, labeled)
         width = self.bandwidth * median_distance(as_dense(labeled) / scale)
-        kernel = _kernel_rows(rows.matrix, mean, scale, centers, width)
-        stored = 8 * kernel.n_rows * kernel.n_columns <= _STORED_BYTES
         fitted = {
             "centers_": centers,
             "bandwidth_": width,
             "column_mean_": mean,
             "column_scale_": scale,
         }
-        return Columns(kernel.stored() if stored else kernel, fitted=fitted)
+        return Columns(_kernel_rows(rows.matrix, mean, scale, centers, width), fitted=fitted)
 
     def _choose_centers(self, rows: TrainingRows, labeled: Any) -> Any:
         if self.centers == "labeled":
@@ -169,12 +154,12 @@ def _distinct(rows: MatrixRows) -> Any:
         stacked = sparse.vstack(rows.parts, format="csr").astype(np.float64)
         stacked.eliminate_zeros()
         stacked.sort_indices()
-        keys = {(row.indices.tobytes(), row.data.tobytes()): i for i, row in _reversed(stacked)}
-        return stacked[sorted(keys.values())]
+        ends = zip(stacked.indptr[:-1], stacked.indptr[1:], strict=True)
+        first: dict[tuple[bytes, bytes], int] = {}
+        for row, (start, stop) in enumerate(ends):
+            entries = stacked.indices[start:stop].tobytes(), stacked.data[start:stop].tobytes()
+            first.setdefault(entries, row)
+        return stacked[list(first.values())]
     matrix = np.concatenate([np.asarray(part, dtype=np.float64) for part in rows.parts])
-    _, first = np.unique(matrix, axis=0, return_index=True)
-    return matrix[np.sort(first)]
-
-
-def _reversed(matrix: Any) -> Iterator[tuple[int, Any]]:
-    return ((i, matrix[[i]]) for i in range(matrix.shape[0] - 1, -1, -1))
+    _, kept = np.unique(matrix, axis=0, return_index=True)
+    return matrix[np.sort(kept)]

@@ -47,14 +47,13 @@ class LinearOrdinalClassifier(RiskMinimizer):
     """
 
     def _columns(self, rows: TrainingRows) -> Columns:
-        if not self.standardize:
-            return Columns(rows.matrix)
         is_quadratic = get_loss(self.loss, self.margin).margin.quadratic is not None
         moments = column_moments(rows.matrix, rows.labels.weights, share_gram=is_quadratic)
+        scale = moments.scale if self.standardize else None
+        # Thresholds are not penalised, so centring changes nothing but the solver's ease.
         if moments.center is None:
-            return Columns(rows.matrix, moments.scale, shift=moments.mean)
-        centered = rows.matrix.centered(moments.center)
-        return Columns(centered, moments.scale, center=moments.center)
+            return Columns(rows.matrix, scale, shift=moments.mean)
+        return Columns(rows.matrix.centered(moments.center), scale, center=moments.center)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,14 +1,16 @@
 """Models linear in their coefficients: how rows become columns to multiply them with."""
 
-from .kernel import KernelRows, gaussian_kernel, median_distance
+from .kernel import KernelRows, divide_columns, gaussian_kernel, median_distance
 from .linear import MatrixRows
-from .moments import ColumnMoments, column_moments
+from .moments import ColumnMoments, center_and_scale, column_moments
 
 __all__ = [
     "ColumnMoments",
     "KernelRows",
     "MatrixRows",
+    "center_and_scale",
     "column_moments",
+    "divide_columns",
     "gaussian_kernel",
     "median_distance",
 ]

@@ -13,6 +13,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 from .._typing import Array, Codes
 from .linear import BlockRows, MatrixRows, block_slices
 
+# Kernel columns up to this size are kept between passes.
+_KEPT_BYTES = 2**30
 # The median distance is taken over at most this many rows, evenly spaced.
 _MEDIAN_ROWS = 2000
 
@@ -44,7 +46,7 @@ class KernelRows(BlockRows):
     Parameters
     ----------
     inputs : MatrixRows
-    scale : array of shape (n_inputs,) or None
+    scale : array of shape (n_inputs,)
         Input columns are divided by it.
     centers : array of shape (n_centers, n_inputs)
         On the scale of the divided inputs.
@@ -52,7 +54,7 @@ class KernelRows(BlockRows):
         Standard deviation of the kernel.
     """
 
-    def __init__(self, inputs: MatrixRows, scale: Array | None, centers: Any, width: float):
+    def __init__(self, inputs: MatrixRows, scale: Array, centers: Any, width: float):
         self.inputs = inputs
         self.scale = scale
         self.centers = centers
@@ -70,18 +72,17 @@ class KernelRows(BlockRows):
     def take(self, rows: Codes) -> KernelRows:
         return KernelRows(self.inputs.take(rows), self.scale, self.centers, self.width)
 
-    def stored(self) -> MatrixRows:
-        """The same columns held in memory."""
+    def kept(self) -> BlockRows:
+        if 8 * self.n_rows * self.n_columns > _KEPT_BYTES:
+            return self
         kernel = np.empty((self.n_rows, self.n_columns))
         for rows, block in self.blocks():
             kernel[rows] = block
         return MatrixRows([kernel])
 
 
-def divide_columns(block: Any, scale: Array | None) -> Any:
+def divide_columns(block: Any, scale: Array) -> Any:
     """A dense or sparse block with each column divided by its scale."""
-    if scale is None:
-        return block
     if sparse.issparse(block):
         return sparse.csr_matrix(block.multiply(1 / scale))
     return block / scale

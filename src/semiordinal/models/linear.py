@@ -36,6 +36,19 @@ class BlockRows(ABC):
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Pairs of row slice and block; a block is valid until the next is asked for."""
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether blocks may be sparse."""
+        return False
+
+    @abstractmethod
+    def take(self, rows: Codes) -> BlockRows:
+        """Some of the rows, by ascending index."""
+
+    def kept(self) -> BlockRows:
+        """The same rows, held in memory where making them anew each time costs more."""
+        return self
+
     @cached_property
     def sums(self) -> Array:
         """``Σ row``."""
@@ -62,7 +75,8 @@ class MatrixRows(BlockRows):
     parts : list of 2-d arrays or CSR matrices with the same columns
         Kept as they are; blocks are converted to float64 one at a time.
     center : array of shape (n_columns,) or None
-        Subtracted from dense blocks. It keeps digits where columns lie far from zero.
+        Subtracted from blocks, which are dense then. It keeps digits where columns lie far
+        from zero.
     """
 
     def __init__(self, parts: Sequence[Any], center: Array | None = None):
@@ -76,8 +90,8 @@ class MatrixRows(BlockRows):
         buffer: Array | None = None
         for part in self.parts:
             for rows in block_slices(part.shape[0], self.n_columns):
-                block = part[rows]
-                if not sparse.issparse(part) and (
+                block = part[rows] if self.center is None else as_dense(part[rows])
+                if isinstance(block, np.ndarray) and (
                     self.center is not None or part.dtype != np.float64
                 ):
                     if buffer is None or len(buffer) < len(block):
@@ -89,7 +103,7 @@ class MatrixRows(BlockRows):
 
     @property
     def is_sparse(self) -> bool:
-        return any(sparse.issparse(part) for part in self.parts)
+        return self.center is None and any(sparse.issparse(part) for part in self.parts)
 
     def centered(self, center: Array) -> MatrixRows:
         """The same rows less a centre."""

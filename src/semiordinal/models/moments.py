@@ -64,6 +64,23 @@ def column_moments(
     return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), mean)
 
 
+def center_and_scale(
+    rows: MatrixRows, standardize: bool, weights: Array | None = None
+) -> tuple[Array, Array]:
+    """What to subtract from columns and to divide them by where distances are to be taken.
+
+    Zeros and ones where they are not to be standardised. Sparse rows stay as they are but for
+    the scale: distances do not see a shift.
+    """
+    center, scale = np.zeros(rows.n_columns), np.ones(rows.n_columns)
+    if standardize:
+        moments = column_moments(rows, weights)
+        scale = moments.scale
+        if not rows.is_sparse:
+            center = moments.mean
+    return center, scale
+
+
 def _mean_variance(
     rows: MatrixRows, weights: Array | None, share_gram: bool
 ) -> tuple[Array, Array]:

@@ -27,6 +27,12 @@ class Solution:
     converged: bool
 
 
+# Above this many variables a Hessian takes more memory and time than it saves; it is dense,
+# so fewer pay where rows are sparse.
+_HESSIAN_VARIABLES = 5000
+_HESSIAN_SPARSE_VARIABLES = 500
+
+
 class UnboundedObjectiveError(ValueError):
     """The objective has no minimum."""
 
@@ -40,13 +46,21 @@ class Solver(ABC):
         self.max_iter = max_iter
         self.tol = tol
 
+    @classmethod
     @abstractmethod
-    def refusal(self, objective: Objective) -> str | None:
+    def refusal(cls, objective: Objective) -> str | None:
         """Why this solver does not fit the objective, or None where it does."""
 
     @abstractmethod
     def minimize(self, objective: Objective, start: Array) -> Solution:
         """Minimise from a start; the objective must be one that is not refused."""
+
+
+def affords_hessian(objective: Objective) -> bool:
+    """Whether a solver that uses the Hessian is the faster one."""
+    is_sparse = objective.risk.design.is_sparse
+    most = _HESSIAN_SPARSE_VARIABLES if is_sparse else _HESSIAN_VARIABLES
+    return objective.n_variables <= most
 
 
 def projected_gradient(variables: Array, gradient: Array, lower: Array, upper: Array) -> Array:

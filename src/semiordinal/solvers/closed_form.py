@@ -9,19 +9,27 @@ from .._typing import Array
 from ..objective import Objective
 from ._base import Solution, Solver, UnboundedObjectiveError
 
+# A pivot of a matrix of unit diagonal below this is taken for zero.
+_SINGULAR = 1e-7
+
 
 def _solve(matrix: Array, right: Array) -> Array:
-    """Solve with a positive semi-definite matrix; of many solutions, the shortest."""
+    """Solve with a positive semi-definite matrix; of many solutions, a shortest one.
+
+    The matrix is brought to a unit diagonal first, so that columns of any size count alike.
+    """
+    diagonal = np.diagonal(matrix)
+    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = matrix * scale * scale[:, None]
     try:
-        factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
-        solution = linalg.cho_solve(factor, right, check_finite=False)
-        diagonal = np.abs(np.diagonal(factor[0]))
-        if diagonal.min() > 1e-7 * diagonal.max():
-            return solution
+        factor = linalg.cho_factor(scaled, lower=True, check_finite=False)
+        if np.diagonal(factor[0]).min() > _SINGULAR:
+            solution = linalg.cho_solve(factor, scale * right, check_finite=False)
+            left = scale * right - scaled @ solution
+            return scale * (solution + linalg.cho_solve(factor, left, check_finite=False))
     except linalg.LinAlgError:
         pass
-    shortest: Array = np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-12)[0], dtype=np.float64)
-    return shortest
+    return scale * np.linalg.lstsq(scaled, scale * right, rcond=_SINGULAR**2)[0]
 
 
 class ClosedForm(Solver):
@@ -29,7 +37,8 @@ class ClosedForm(Solver):
 
     name = "closed_form"
 
-    def refusal(self, objective: Objective) -> str | None:
+    @classmethod
+    def refusal(cls, objective: Objective) -> str | None:
         if not objective.is_quadratic:
             return "the objective is not quadratic (it is for loss='ls' without correction)"
         if not objective.is_convex:
@@ -40,11 +49,12 @@ class ClosedForm(Solver):
         value, gradient, hessian = objective.value_gradient_hessian(start)
         step = _solve(hessian, -gradient)
         left = gradient + hessian @ step
-        size = np.abs(gradient).max()
-        if np.abs(left).max() > 1e-6 * max(size, 1.0):
+        # With l2 > 0 there is a minimum; what is left of the gradient is rounding.
+        flat = np.abs(left).max() > 1e-6 * np.abs(gradient).max()
+        if objective.l2 == 0 and flat:
             raise UnboundedObjectiveError(
                 "The objective falls without bound: it is flat in a direction in which the "
-                f"risk goes down (l2={objective.l2:g}). Set l2 > 0, for example l2=0.01."
+                "risk goes down (l2=0). Set l2 > 0, for example l2=0.01."
             )
         reached = value + float(gradient @ step) + 0.5 * float(step @ hessian @ step)
         return Solution(start + step, reached, float(np.abs(left).max()), 1, True)

@@ -19,7 +19,8 @@ class LBFGS(Solver):
 
     name = "lbfgs"
 
-    def refusal(self, objective: Objective) -> str | None:
+    @classmethod
+    def refusal(cls, objective: Objective) -> str | None:
         return objective.kinks
 
     def minimize(self, objective: Objective, start: Array) -> Solution:

@@ -28,7 +28,8 @@ class Newton(Solver):
 
     name = "newton"
 
-    def refusal(self, objective: Objective) -> str | None:
+    @classmethod
+    def refusal(cls, objective: Objective) -> str | None:
         if not objective.is_convex:
             return objective.convexity.reason
         return objective.kinks

@@ -12,25 +12,27 @@ import numpy as np
 
 from .._typing import Array
 from ..objective import Objective
-from ._base import Solution, Solver
+from ._base import Solution, Solver, affords_hessian
 from .lbfgs import LBFGS
 from .newton import Newton
 
-_CONVEX_WIDTHS = np.logspace(0, -9, 19)
-_OTHER_WIDTHS = np.logspace(-1, -5, 5)
+_NEWTON_WIDTHS = np.logspace(0, -9, 19)
+_LBFGS_WIDTHS = np.logspace(-1, -6, 6)
 
 
 class Smoothing(Solver):
-    """Continuation in the smoothing width, by Newton where convex and L-BFGS elsewhere."""
+    """Continuation in the smoothing width, by Newton's method where that can be, else L-BFGS."""
 
     name = "smoothing"
 
-    def refusal(self, objective: Objective) -> str | None:
+    @classmethod
+    def refusal(cls, objective: Objective) -> str | None:
         return None if objective.kinks else "the objective is smooth already"
 
     def minimize(self, objective: Objective, start: Array) -> Solution:
-        inner = Newton if objective.is_convex else LBFGS
-        widths = _CONVEX_WIDTHS if objective.is_convex else _OTHER_WIDTHS
+        by_newton = objective.is_convex and affords_hessian(objective)
+        inner = Newton if by_newton else LBFGS
+        widths = _NEWTON_WIDTHS if by_newton else _LBFGS_WIDTHS
         n_iter = 0
         for width in widths:
             smooth = objective.with_risk(objective.risk.smoothed(width))

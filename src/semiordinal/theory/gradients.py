@@ -172,9 +172,7 @@ def risk_hessian(
     weighted = loss.weigh(np.asarray(label_weights, dtype=np.float64))
     latent = table @ w
     mirror = None if weighted.mirror is None else weighted.mirror[positions]
-    offsets = loss.score_offsets(len(theta) + 1)
-    learnt = theta[:1] if loss.unit_gaps else theta
-    inner = learnt if offsets is None else learnt + offsets
+    inner = theta[:1] + loss.score_offsets(len(theta) + 1) if loss.unit_gaps else theta
     found = weighted.contract(latent, inner, weighted.main[positions], mirror, order=2)
     assert found.curvature is not None
     curvature = found.curvature
@@ -195,10 +193,7 @@ def _score_gradients(loss: OrdinalLoss, scores: Array) -> Array:
     """∂ψ(α, y)/∂θ for every row and label: (n, K, K − 1), or (n, K, 1) for θ_1 alone."""
     n_classes = scores.shape[1] + 1
     weighted = loss.weigh(np.eye(n_classes))
-    offsets = loss.score_offsets(n_classes)
-    inner = scores[:, :1] if loss.unit_gaps else scores
-    if offsets is not None:
-        inner = inner + offsets
+    inner = scores[:, :1] + loss.score_offsets(n_classes) if loss.unit_gaps else scores
     slopes = weighted.margin.derivative(inner)[:, None, :] * weighted.main
     if weighted.mirror is not None:
         slopes = slopes - weighted.margin.derivative(-inner)[:, None, :] * weighted.mirror

@@ -1,0 +1,290 @@
+"""Methods by name: one list for experiments, the command line and benchmarks.
+
+Every method builds an estimator whose ``fit`` takes X and y with missing labels, and whose
+``predict`` gives class labels.
+
+Examples
+--------
+>>> import numpy as np
+>>> rng = np.random.default_rng(0)
+>>> X = rng.normal(size=(200, 2))
+>>> y = np.digitize(X[:, 0], [-0.5, 0.5]).astype(float)
+>>> y[30:] = np.nan
+>>> for name in ("SV", "SEMI-median", "TOR", "SSMOR"):
+...     model = get_method(name).build(class_prior=[0.31, 0.38, 0.31])
+...     print(name, model.fit(X, y).predict([[-2.0, 0.0], [2.0, 0.0]]))
+SV [0. 2.]
+SEMI-median [0. 2.]
+TOR [0. 2.]
+SSMOR [0. 2.]
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.semi_supervised import LabelSpreading
+
+from .baselines import (
+    ManifoldOrdinalClassifier,
+    OrdinalSelfTraining,
+    TransductiveOrdinalClassifier,
+)
+from .baselines.peers import PeerClassifier
+from .baselines.prior_weighted import PriorWeightedKernel, PriorWeightedLinear
+from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
+from .losses import LOSSES
+
+_OWN = {"linear": LinearOrdinalClassifier, "kernel": KernelOrdinalClassifier}
+_PRIOR_WEIGHTED = {"linear": PriorWeightedLinear, "kernel": PriorWeightedKernel}
+_TRANSDUCTIVE = {name: partial(TransductiveOrdinalClassifier, model=name) for name in _OWN}
+
+
+class MissingPeerWarning(UserWarning):
+    """A method is left out, since its package is not installed."""
+
+
+@dataclass(frozen=True)
+class Common:
+    """What every method is told; each uses what it can."""
+
+    loss: str
+    model: str
+    class_prior: Any
+    random_state: Any
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of ordinal regression, and how to build it.
+
+    Parameters
+    ----------
+    name : str
+    description : str
+        One line.
+    make : callable
+        From `Common` and settings to an estimator.
+    models : tuple of str
+        What its scores may be: "linear", "kernel", or "graph" of neighbours.
+    losses : tuple of str
+        Losses that it can be built with; where it has no loss to choose, all of them.
+    fixed : mapping
+        Settings that make it this method, and so cannot be chosen.
+    package : str or None
+        An optional package that it needs.
+    """
+
+    name: str
+    description: str
+    make: Callable[..., BaseEstimator] = field(repr=False)
+    models: tuple[str, ...] = ("linear", "kernel")
+    losses: tuple[str, ...] = tuple(LOSSES)
+    fixed: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    package: str | None = None
+
+    @property
+    def is_available(self) -> bool:
+        """Whether its package, if it needs one, is installed."""
+        return self.package is None or find_spec(self.package) is not None
+
+    def build(
+        self,
+        *,
+        loss: str = "at",
+        model: str | None = None,
+        class_prior: Any = "labels",
+        random_state: Any = None,
+        **settings: Any,
+    ) -> Any:
+        """An estimator, not fitted.
+
+        Parameters
+        ----------
+        loss : one of ``losses``
+        model : one of ``models``, by default the first
+        class_prior : "labels", "uniform" or array-like of shape (n_classes,)
+            For the methods that use it.
+        random_state : int, RandomState or None
+            For the methods that use it.
+        **settings
+            More parameters of the estimator, such as ``l2`` or ``classes``.
+
+        Returns
+        -------
+        estimator
+        """
+        model = self.models[0] if model is None else model
+        for word, value, known in (("loss", loss, self.losses), ("model", model, self.models)):
+            if value not in known:
+                raise ValueError(f"{word}={value!r} is not for {self.name}; choose from {known}.")
+        for word in settings.keys() & self.fixed.keys():
+            raise ValueError(
+                f"{word}={settings[word]!r} cannot be set for {self.name}, which is the method "
+                f"with {word}={self.fixed[word]!r}."
+            )
+        if not self.is_available:
+            raise ImportError(_absence(self))
+        common = Common(loss, model, class_prior, random_state)
+        return self.make(common, **self.fixed, **settings)
+
+
+def _own(common: Common, /, constructors: Any = _OWN, **settings: Any) -> BaseEstimator:
+    estimator: BaseEstimator = constructors[common.model](
+        loss=common.loss,
+        class_prior=common.class_prior,
+        random_state=common.random_state,
+        **settings,
+    )
+    return estimator
+
+
+def _manifold(common: Common, /, **settings: Any) -> BaseEstimator:
+    return ManifoldOrdinalClassifier(class_prior=common.class_prior, **settings)
+
+
+def _self_training(common: Common, /, n_rounds: int = 10, **settings: Any) -> BaseEstimator:
+    return OrdinalSelfTraining(_own(common, **settings), n_rounds=n_rounds)
+
+
+def _label_spreading(
+    common: Common, /, n_neighbors: int = 10, alpha: float = 0.2, **settings: Any
+) -> BaseEstimator:
+    spreading = LabelSpreading(
+        kernel="knn", n_neighbors=n_neighbors, alpha=alpha, max_iter=1000, n_jobs=1
+    )
+    return PeerClassifier(spreading, keep_unlabeled=True, **settings)
+
+
+def _all_threshold_peer(
+    common: Common, /, home: str, l2: float = 0.01, **settings: Any
+) -> BaseEstimator:
+    return PeerClassifier(import_module(home).LogisticAT(), l2=l2, penalty="alpha", **settings)
+
+
+def _multinomial(common: Common, /, l2: float = 0.01, **settings: Any) -> BaseEstimator:
+    logistic = LogisticRegression(max_iter=1000, random_state=common.random_state)
+    return PeerClassifier(logistic, l2=l2, penalty="C", **settings)
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method("SV", "Labelled rows alone.", _own, fixed={"unlabeled_weight": 0.0}),
+        Method(
+            "SV-prior",
+            "Labelled rows alone, weighted to match the class priors.",
+            _own,
+            fixed={"constructors": _PRIOR_WEIGHTED, "unlabeled_weight": 0.0},
+        ),
+        Method(
+            "SEMI1",
+            "Unlabelled rows stand in for the class with the fewest labels.",
+            _own,
+            fixed={"removed_class": "smallest"},
+        ),
+        Method(
+            "SEMI2",
+            "Unlabelled rows stand in for the class with the most labels.",
+            _own,
+            fixed={"removed_class": "largest"},
+        ),
+        Method(
+            "SEMI-median",
+            "Unlabelled rows stand in for the middle class.",
+            _own,
+            fixed={"removed_class": "median"},
+        ),
+        Method(
+            "TOR",
+            "Labels of unlabelled rows guessed in known numbers.",
+            _own,
+            fixed={"constructors": _TRANSDUCTIVE},
+        ),
+        Method("SSMOR", "Scores smooth on a graph of neighbours.", _manifold, models=("graph",)),
+        Method(
+            "self-training",
+            "Predicted labels taken for true, the surest first.",
+            _self_training,
+            fixed={"unlabeled_weight": 0.0},
+        ),
+        Method(
+            "label-spreading",
+            "scikit-learn's LabelSpreading on neighbours, without class order.",
+            _label_spreading,
+            models=("graph",),
+        ),
+        Method(
+            "mord-AT",
+            "mord's LogisticAT on the labelled rows.",
+            _all_threshold_peer,
+            fixed={"home": "mord"},
+            models=("linear",),
+            losses=("at",),
+            package="mord",
+        ),
+        Method(
+            "skordinal-AT",
+            "skordinal's LogisticAT on the labelled rows.",
+            _all_threshold_peer,
+            fixed={"home": "skordinal.classifiers"},
+            models=("linear",),
+            losses=("at",),
+            package="skordinal",
+        ),
+        Method(
+            "multinomial",
+            "scikit-learn's LogisticRegression on the labelled rows, without class order.",
+            _multinomial,
+            models=("linear",),
+        ),
+    )
+}
+
+
+def get_method(name: str) -> Method:
+    """The method of that name.
+
+    Examples
+    --------
+    >>> get_method("TOR").models
+    ('linear', 'kernel')
+    """
+    if name not in METHODS:
+        raise ValueError(f"method={name!r} is not known; choose from {list(METHODS)}.")
+    return METHODS[name]
+
+
+def available_methods(names: Iterable[str] | None = None) -> list[Method]:
+    """Methods of those names, by default all; those whose package is absent are left out.
+
+    A `MissingPeerWarning` names each that is left out.
+
+    Examples
+    --------
+    >>> [method.name for method in available_methods(["SV", "TOR"])]
+    ['SV', 'TOR']
+    """
+    chosen = []
+    for name in METHODS if names is None else names:
+        method = get_method(name)
+        if method.is_available:
+            chosen.append(method)
+        else:
+            warnings.warn(f"{name} is left out. {_absence(method)}", MissingPeerWarning, 2)
+    return chosen
+
+
+def _absence(method: Method) -> str:
+    return (
+        f"{method.name} needs the package {method.package}, which is not installed: "
+        "pip install 'semiordinal[peers]'."
+    )
