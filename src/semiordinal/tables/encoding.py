@@ -133,14 +133,18 @@ def encoded_names(pipeline: Pipeline) -> list[str]:
     >>> encoded_names(table_pipeline(choice, LinearOrdinalClassifier()).fit(frame, [1, 2]))
     ['x', 'c = a', 'c = b']
     """
-    typed, encoder = pipeline["typed"], pipeline["encoded"]
+    typed = pipeline["typed"]
     names = [*typed.numbers, *typed.dates]
     if typed.categories:
-        one_hot = encoder.named_transformers_["categories"]["one_hot"]
+        one_hot = _one_hot(pipeline)
         # scikit-learn joins name and category by an underscore, which may be in both.
         for column, outputs in zip(typed.categories, _outputs(one_hot), strict=True):
             names += [f"{column} = {category}" for category in outputs]
     return names
+
+
+def _one_hot(pipeline: Pipeline) -> OneHotEncoder:
+    return pipeline["encoded"].named_transformers_["categories"]["one_hot"]
 
 
 def _outputs(one_hot: OneHotEncoder) -> list[list[str]]:
@@ -159,7 +163,7 @@ def unknown_categories(pipeline: Pipeline, frame: pd.DataFrame) -> dict[str, NDA
     typed = pipeline["typed"]
     if not typed.categories:
         return {}
-    one_hot = pipeline["encoded"].named_transformers_["categories"]["one_hot"]
+    one_hot = _one_hot(pipeline)
     found = {}
     for column, known in zip(typed.categories, one_hot.categories_, strict=True):
         values = cells.texts(frame[column]).dropna().unique()

@@ -1,0 +1,5 @@
+"""``python -m semiordinal.cli``."""
+
+from . import main
+
+main()

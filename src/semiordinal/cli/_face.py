@@ -1,0 +1,178 @@
+"""What all commands share: the app, errors in one line, notes, progress, JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+app = typer.Typer(
+    name="semiordinal",
+    help="Ordered classes from a few labelled and many unlabelled rows of a table.",
+    epilog="Exit codes: 0 done; 1 failed; 2 the command line must be changed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# Wide enough for tables where no terminal says how wide it is.
+_PIPED_WIDTH = 120
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+EncodingOption = Annotated[str, typer.Option(help="Encoding of CSV files.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
+
+Body = TypeVar("Body", bound=Callable[..., None])
+
+
+class Failure(ValueError):
+    """The command cannot do its work, for the reason given."""
+
+
+class UsageProblem(ValueError):
+    """The command line must be changed, as the message says."""
+
+
+def command(name: str) -> Callable[[Body], Body]:
+    """Make a function a command whose errors are one line and an exit code."""
+
+    def register(body: Body) -> Body:
+        @functools.wraps(body)
+        def run(*args: Any, **options: Any) -> None:
+            try:
+                body(*args, **options)
+            # What the library has to complain of, it says by these; the rest are our faults.
+            except (ValueError, OSError, ImportError) as error:
+                message = " ".join(str(error).split())
+                print(f"Error: {message}", file=sys.stderr)
+                raise typer.Exit(_exit_code(error)) from None
+
+        app.command(name)(run)
+        return body
+
+    return register
+
+
+def _exit_code(error: Exception) -> int:
+    from .._files import OutputError
+    from ..tables.reading import MissingColumnError
+    from ..tables.target import MissingOrderError
+
+    usage = (UsageProblem, OutputError, MissingColumnError, MissingOrderError)
+    return 2 if isinstance(error, usage) else 1
+
+
+def console() -> Console:
+    """Standard output: as wide as the terminal, plain where piped."""
+    is_terminal = sys.stdout.isatty()
+    return Console(highlight=False, width=None if is_terminal else _PIPED_WIDTH)
+
+
+def say(text: str = "") -> None:
+    """Print a line; brackets in it are no markup."""
+    console().print(text, markup=False, soft_wrap=True)
+
+
+def say_notes(notes: list[str]) -> None:
+    """Print what the user should know but need not act on."""
+    for note in notes:
+        say(f"Note: {note}")
+
+
+def say_table(title: str, headers: list[str], rows: list[list[str]]) -> None:
+    """Print a table; all columns but the first are numbers, to the right."""
+    table = Table()
+    for i, header in enumerate(headers):
+        table.add_column(_plain_text(header), justify="left" if i == 0 else "right")
+    for row in rows:
+        table.add_row(*map(_plain_text, row))
+    # Not the table's own title, which wraps where the table is narrower.
+    console().print(_plain_text(title), style="bold")
+    console().print(table)
+
+
+def _plain_text(text: str) -> Any:
+    from rich.text import Text
+
+    return Text(text)
+
+
+def say_json(result: dict[str, Any]) -> None:
+    """Print a result for machines; what is no number there is null."""
+    print(json.dumps(as_plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def as_plain(value: Any) -> Any:
+    """The value in what JSON can hold; what is no finite number becomes None."""
+    if isinstance(value, dict):
+        return {str(key): as_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return as_plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+@contextmanager
+def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error, if that is a terminal; gives a function that moves it on."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    error_console = Console(stderr=True)
+    quiet = not error_console.is_terminal
+    with Progress(*columns, console=error_console, transient=True, disable=quiet) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda steps: bar.advance(task, steps)
+
+
+@contextmanager
+def noting_warnings(notes: list[str]) -> Iterator[None]:
+    """Turn warnings of the library into notes, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        text = " ".join(str(warning.message).split())
+        if text not in notes:
+            notes.append(text)
+
+
+def number(value: float | None) -> str:
+    """Three decimals, or a dash where there is no number."""
+    return "–" if value is None or not math.isfinite(value) else f"{value:.3f}"
+
+
+def cut_list(values: Any, most: int = 10) -> str:
+    """Values in one line, the first ones if there are many."""
+    shown = [str(value) for value in list(values)[:most]]
+    return ", ".join(shown) + (", ..." if len(values) > most else "")
+
+
+def main() -> None:
+    """Run the command line."""
+    # A reader that stops early, such as head, is no error of ours.
+    try:
+        app(prog_name="semiordinal")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
