@@ -27,7 +27,8 @@ from ._files import written_whole
 SUFFIX = ".semiordinal"
 SCHEMA = 1
 
-# Every type that may be in a model file, by its full name.
+# Every type that may be in a model file, by its full name. Search trees are not among them,
+# so neither are classifiers on graphs of neighbours: their compiled code trusts its arrays.
 TRUSTED_TYPES = frozenset(
     {
         "builtins.bool",
@@ -50,6 +51,10 @@ TRUSTED_TYPES = frozenset(
         "numpy.str_",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
+        "semiordinal.baselines.prior_weighted.PriorWeightedKernel",
+        "semiordinal.baselines.prior_weighted.PriorWeightedLinear",
+        "semiordinal.baselines.self_training.OrdinalSelfTraining",
+        "semiordinal.baselines.transductive.TransductiveOrdinalClassifier",
         "semiordinal.estimators.kernel.KernelOrdinalClassifier",
         "semiordinal.estimators.linear.LinearOrdinalClassifier",
         "semiordinal.tables.encoding.TypedColumns",

@@ -1,6 +1,23 @@
 """The command line, ``semiordinal``; one file for each command."""
 
-from . import evaluate, fit, inspect, predict
+# In the order in which the help lists them.
+from . import fit  # isort: skip
+from . import predict  # isort: skip
+from . import evaluate  # isort: skip
+from . import compare  # isort: skip
+from . import inspect  # isort: skip
+from . import datasets  # isort: skip
+from . import quickstart  # isort: skip
 from ._face import app, main
 
-__all__ = ["app", "evaluate", "fit", "inspect", "main", "predict"]
+__all__ = [
+    "app",
+    "compare",
+    "datasets",
+    "evaluate",
+    "fit",
+    "inspect",
+    "main",
+    "predict",
+    "quickstart",
+]

@@ -39,11 +39,11 @@ SeedOption = Annotated[int, typer.Option(help="Seed of everything that is drawn 
 Body = TypeVar("Body", bound=Callable[..., None])
 
 
-class Failure(ValueError):
+class CommandError(ValueError):
     """The command cannot do its work, for the reason given."""
 
 
-class UsageProblem(ValueError):
+class UsageError(ValueError):
     """The command line must be changed, as the message says."""
 
 
@@ -72,7 +72,7 @@ def _exit_code(error: Exception) -> int:
     from ..tables.reading import MissingColumnError
     from ..tables.target import MissingOrderError
 
-    usage = (UsageProblem, OutputError, MissingColumnError, MissingOrderError)
+    usage = (UsageError, OutputError, MissingColumnError, MissingOrderError)
     return 2 if isinstance(error, usage) else 1
 
 

@@ -16,7 +16,7 @@ from ..labels import encode_labels
 from ..metrics import quadratic_kappa, task_error
 
 METRICS = ("MAE", "MZE", "MSE", "QWK")
-_TASKS = {"MAE": "absolute", "MZE": "zero_one", "MSE": "squared"}
+TASKS = {"MAE": "absolute", "MZE": "zero_one", "MSE": "squared"}
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def _for_tables(model: Any, path: Path) -> Pipeline:
         return model
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        raise face.Failure(
+        raise face.CommandError(
             f"The model in {str(path)!r} was fitted without names of columns, so no table can be "
             "matched to it. Fit it to a data frame, or by the command fit."
         )

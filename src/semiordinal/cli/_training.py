@@ -18,7 +18,7 @@ from ..tables.columns import ColumnChoice, choose_columns
 from ..tables.encoding import table_pipeline
 from ..tables.reading import TableFile, check_column
 from ..tables.target import Target, read_target
-from ._face import Failure, UsageProblem, cut_list
+from ._face import CommandError, UsageError, cut_list
 
 _MOST_FOLDS = 5
 MODELS = {
@@ -103,7 +103,7 @@ def training_table(
     features = frame.drop(columns=target)
     choice = choose_columns(features, keep, drop)
     if not choice.features:
-        raise Failure(
+        raise CommandError(
             "No column is left to learn from. Dropped: "
             + "; ".join(f"{name} ({reason})" for name, reason in choice.dropped.items())
             + ". Use --keep COLUMN to use one all the same."
@@ -149,12 +149,12 @@ def split_list(text: str | None) -> list[str] | None:
 def check_choice(option: str, value: str, known: Any) -> None:
     """Raise unless an option's value is one of those known."""
     if value not in known:
-        raise UsageProblem(f"{option} {value} is not known; choose from {', '.join(known)}.")
+        raise UsageError(f"{option} {value} is not known; choose from {', '.join(known)}.")
 
 
-def check_settings(model: str, loss: str, margin: str) -> None:
+def check_settings(model: str, loss: str, margin: str, models: Any = tuple(MODELS)) -> None:
     """Raise unless model, loss and margin are known, before any work is done."""
-    check_choice("--model", model, MODELS)
+    check_choice("--model", model, models)
     check_choice("--loss", loss, LOSSES)
     check_choice("--margin", margin, MARGINS)
 
@@ -164,7 +164,7 @@ def build_estimator(model: str, target: Target, settings: dict[str, Any]) -> Any
     try:
         constructor = getattr(import_module("semiordinal"), MODELS[model])
     except (AttributeError, ImportError):
-        raise Failure(
+        raise CommandError(
             f"--model {model} needs PyTorch and a semiordinal that has {MODELS[model]}: "
             "pip install --upgrade 'semiordinal[torch]'. Without it, use --model kernel."
         ) from None
@@ -180,7 +180,7 @@ def removed_class(text: str, target: Target) -> Any:
     by_text = {str(label): label for label in target.classes}
     if text not in by_text:
         known = [*REMOVED_CLASSES, *by_text]
-        raise UsageProblem(f"--removed-class {text} is not known; choose from {', '.join(known)}.")
+        raise UsageError(f"--removed-class {text} is not known; choose from {', '.join(known)}.")
     return by_text[text]
 
 
@@ -191,7 +191,7 @@ def class_prior(text: str) -> Any:
     try:
         return [float(item) for item in split_list(text) or []]
     except ValueError:
-        raise UsageProblem(
+        raise UsageError(
             f"--class-prior {text} must be labels, uniform, or one probability for each class "
             "between commas, from the lowest class to the highest."
         ) from None

@@ -47,7 +47,7 @@ def evaluate(
     loaded = TableModel(model)
     name = loaded.manifest.get("target") if target is None else target
     if name is None:
-        raise face.UsageProblem("Say which column holds the classes: --target COLUMN")
+        raise face.UsageError("Say which column holds the classes: --target COLUMN")
     check_column(name, file.columns(), "--target")
     held_out, n_unlabeled = _held_out(loaded, file, name, missing_label)
     scores = held_out.scores()
@@ -93,7 +93,7 @@ def _held_out(
         n_unlabeled += is_labeled.count(False)
         strange = sorted({str(x) for x in labels if x is not None and x not in loaded.classes})
         if strange:
-            raise face.Failure(
+            raise face.CommandError(
                 f"{name!r} holds labels that the model does not know: {face.cut_list(strange)}. "
                 f"It knows: {face.cut_list(loaded.classes)}."
             )
@@ -107,7 +107,9 @@ def _held_out(
                 )
             )
     if not parts:
-        raise face.Failure(f"{name!r} has no label at all, so there is nothing to compare with.")
+        raise face.CommandError(
+            f"{name!r} has no label at all, so there is nothing to compare with."
+        )
     return join(parts), n_unlabeled
 
 

@@ -50,7 +50,7 @@ def predict(
 
     check_output(out, force)
     if out.resolve() in (data.resolve(), model.resolve()):
-        raise face.UsageProblem(f"--out {out} would overwrite what is read. Choose another name.")
+        raise face.UsageError(f"--out {out} would overwrite what is read. Choose another name.")
     file = TableFile(data, encoding)
     loaded = TableModel(model)
     if id_column is not None:
@@ -86,7 +86,7 @@ def _check_probabilities(loaded: TableModel) -> None:
         loaded.pipeline[-1].predict_proba  # noqa: B018
     except AttributeError as error:
         reason = str(error.__cause__ or error)
-        raise face.UsageProblem(f"--proba: {reason} Leave --proba out, or fit anew.") from None
+        raise face.UsageError(f"--proba: {reason} Leave --proba out, or fit anew.") from None
 
 
 def _schema(loaded: TableModel, file: TableFile, id_column: str | None, proba: bool) -> pa.Schema:
@@ -98,7 +98,7 @@ def _schema(loaded: TableModel, file: TableFile, id_column: str | None, proba: b
     if proba:
         columns |= {f"probability_{label}": pa.float64() for label in loaded.classes}
     if id_column in columns:
-        raise face.UsageProblem(f"--id {id_column} has the name of an output column. Rename it.")
+        raise face.UsageError(f"--id {id_column} has the name of an output column. Rename it.")
     if id_column is not None:
         columns = {id_column: file.arrow_type(id_column)} | columns
     return pa.schema(list(columns.items()))

@@ -1,0 +1,218 @@
+"""``semiordinal compare``: methods side by side on a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import _face as face
+
+if TYPE_CHECKING:
+    from .._typing import Array
+    from ..methods import Method
+    from ._training import TrainingTable
+
+_REFERENCE = "SV"
+
+
+@face.command("compare")
+def compare(
+    data: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")],
+    target: Annotated[str, typer.Option(help="Column of ordered classes, empty where unknown.")],
+    order: Annotated[
+        str | None, typer.Option(help="Classes from the lowest to the highest: low,mid,high.")
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Names between commas; by default all that are installed.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=2, help="Random splits of the labelled rows.")] = 10,
+    test_size: Annotated[
+        float, typer.Option(min=0.05, max=0.9, help="Share of the labelled rows to hold out.")
+    ] = 0.25,
+    model: Annotated[str, typer.Option(help="linear or kernel, for methods with both.")] = "linear",
+    loss: Annotated[str, typer.Option(help="at, cl, lad, it or ls.")] = "at",
+    class_prior: Annotated[
+        str, typer.Option(help="labels, uniform, or known probabilities: 0.2,0.5,0.3.")
+    ] = "labels",
+    missing_label: Annotated[
+        str | None, typer.Option(help="What marks a missing label, beside an empty cell.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Use a column even if it looks like an id.")
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Leave a column out.")] = None,
+    encoding: face.EncodingOption = "utf-8",
+    seed: face.SeedOption = 0,
+    as_json: face.JsonOption = False,
+) -> None:
+    """Compare methods on random splits of the labelled rows of a table.
+
+    All methods see the same splits, and the unlabelled rows in each. Wilcoxon's signed-rank
+    test compares the error that the loss stands for with that of SV, split by split.
+
+    Examples:
+
+      semiordinal compare wine.csv --target quality
+      semiordinal compare wine.csv --target quality --methods SV,SEMI-median,TOR --repeats 20
+      semiordinal compare patients.csv --target stage --order mild,moderate,severe --json
+    """
+    from ..losses import get_loss
+    from ..methods import METHODS, available_methods
+    from ..tables.reading import TableFile
+    from . import _training as training
+    from ._scores import TASKS
+
+    training.check_settings(model, loss, "logistic", models=("linear", "kernel"))
+    names = training.split_list(methods) or list(METHODS)
+    for name in names:
+        training.check_choice("--methods", name, METHODS)
+    prior = training.class_prior(class_prior)
+    table = training.training_table(
+        TableFile(data, encoding), target, order, missing_label, keep or [], drop or []
+    )
+    with face.noting_warnings(table.notes):
+        chosen = [method for method in available_methods(names) if _fits(method, loss, table.notes)]
+    estimators = {
+        method.name: method.build(
+            loss=loss,
+            model=model if model in method.models else None,
+            class_prior=prior,
+            random_state=seed,
+            classes=table.target.classes,
+        )
+        for method in chosen
+    }
+    scores, failures = _scores(table, estimators, _splits(table, repeats, test_size, seed))
+    if not scores:
+        raise face.CommandError("No method could be fitted. " + " ".join(failures.values()))
+    task = get_loss(loss, "logistic").task
+    metric = next(name for name, known in TASKS.items() if known == task)
+    rows = _summary(scores, metric)
+    if as_json:
+        result = {"metric": metric, "repeats": repeats, "methods": rows, "failed": failures}
+        face.say_json({**table.summary(), **result, "notes": table.notes})
+    else:
+        _say(table, rows, failures, metric, repeats)
+
+
+def _fits(method: Method, loss: str, notes: list[str]) -> bool:
+    if loss in method.losses:
+        return True
+    notes.append(f"{method.name} is left out: it has no loss {loss}.")
+    return False
+
+
+def _splits(table: TrainingTable, repeats: int, test_size: float, seed: int) -> list[Any]:
+    from ..selection import LabelledShuffleSplit
+
+    splitter = LabelledShuffleSplit(repeats, test_size=test_size, random_state=seed)
+    try:
+        return list(splitter.split(table.frame, table.target.labels))
+    except ValueError as error:
+        raise face.CommandError(
+            f"{table.n_labeled} labelled rows are too few to hold out a share of {test_size:g} "
+            f"({error}) Label more rows, or choose another --test-size."
+        ) from error
+
+
+def _scores(
+    table: TrainingTable, estimators: dict[str, Any], splits: list[Any]
+) -> tuple[dict[str, dict[str, Array]], dict[str, str]]:
+    """Scores of each method on each split, and why some have none."""
+    import numpy as np
+
+    from ._scores import METRICS, predict_held_out
+
+    found, failures = {}, {}
+    with face.progress("Comparing", len(splits) * len(estimators)) as step:
+        for name, estimator in estimators.items():
+            notes: list[str] = []
+            try:
+                with face.noting_warnings(notes):
+                    parts = predict_held_out(
+                        table.pipeline(estimator),
+                        table.frame,
+                        table.target.labels,
+                        table.target.classes,
+                        splits,
+                        step,
+                    )
+            except ValueError as error:
+                failures[name] = " ".join(str(error).split())
+                continue
+            # The same warning of many fits is one note.
+            table.notes.extend(f"{name}: {note}" for note in notes[:1])
+            each = [part.scores() for part in parts]
+            found[name] = {m: np.array([scores[m] for scores in each]) for m in METRICS}
+    return found, failures
+
+
+def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str, Any]]:
+    """Means, standard errors and the test of each method, the best first."""
+    from ._scores import standard_error
+
+    reference = _REFERENCE if _REFERENCE in scores else next(iter(scores))
+    rows = []
+    for name, values in scores.items():
+        row: dict[str, Any] = {"method": name}
+        for key, each in values.items():
+            row[key] = {"mean": float(each.mean()), "standard_error": standard_error(each)}
+        if name != reference:
+            difference = values[metric] - scores[reference][metric]
+            row["against"] = reference
+            row["better"] = int((difference < 0).sum())
+            row["worse"] = int((difference > 0).sum())
+            row["p_value"] = _wilcoxon(difference)
+        rows.append(row)
+    return sorted(rows, key=lambda row: row[metric]["mean"])
+
+
+def _wilcoxon(difference: Array) -> float:
+    """The two-sided p-value; one where there is no difference at all."""
+    import warnings
+
+    from scipy.stats import wilcoxon
+
+    if not difference.any():
+        return 1.0
+    with warnings.catch_warnings():
+        # Of ties and few splits, for which SciPy takes the normal approximation.
+        warnings.simplefilter("ignore")
+        return float(wilcoxon(difference).pvalue)
+
+
+def _say(
+    table: TrainingTable,
+    rows: list[dict[str, Any]],
+    failures: dict[str, str],
+    metric: str,
+    repeats: int,
+) -> None:
+    from ._scores import METRICS
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        scores = [
+            f"{face.number(row[m]['mean'])} ±{face.number(row[m]['standard_error'])}"
+            for m in METRICS
+        ]
+        if "against" not in row:
+            return [row["method"], *scores, "–", "–"]
+        return [row["method"], *scores, f"{row['better']}/{row['worse']}", f"{row['p_value']:.3f}"]
+
+    face.say(f"{table.n_labeled} labelled and {table.n_unlabeled} unlabelled rows.")
+    against = next((row["against"] for row in rows if "against" in row), "")
+    face.say_table(
+        f"Mean over {repeats} random splits, ± its standard error; by {metric}, the best first",
+        ["method", *METRICS, "better/worse", "p (Wilcoxon)"],
+        [cells(row) for row in rows],
+    )
+    if against:
+        face.say(
+            f"Better, worse and p are of the {metric} against {against}. Splits share rows, and "
+            "several methods are tested, so take p as a guide, not as proof."
+        )
+    for name, reason in failures.items():
+        face.say(f"Failed: {name}: {reason}")
+    face.say_notes(table.notes)
