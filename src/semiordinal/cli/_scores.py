@@ -28,9 +28,7 @@ class HeldOut:
 
     def scores(self) -> dict[str, float]:
         """The mean absolute, zero-one and squared error, and the quadratic kappa."""
-        found = {
-            name: task_error(task, self.codes, self.predicted) for name, task in _TASKS.items()
-        }
+        found = {name: task_error(task, self.codes, self.predicted) for name, task in TASKS.items()}
         with warnings.catch_warnings():
             # One class alone has no kappa; it is then NaN.
             warnings.simplefilter("ignore")

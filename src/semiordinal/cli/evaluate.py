@@ -107,9 +107,7 @@ def _held_out(
                 )
             )
     if not parts:
-        raise face.CommandError(
-            f"{name!r} has no label at all, so there is nothing to compare with."
-        )
+        raise face.CommandError(f"{name!r} has no label at all, so there is nothing to compare.")
     return join(parts), n_unlabeled
 
 
