@@ -93,11 +93,11 @@ def say_notes(notes: list[str]) -> None:
         say(f"Note: {note}")
 
 
-def say_table(title: str, headers: list[str], rows: list[list[str]]) -> None:
-    """Print a table; all columns but the first are numbers, to the right."""
+def say_table(title: str, headers: list[str], rows: list[list[str]], n_texts: int = 1) -> None:
+    """Print a table; the first columns are texts, the others numbers, to the right."""
     table = Table()
     for i, header in enumerate(headers):
-        table.add_column(_plain_text(header), justify="left" if i == 0 else "right")
+        table.add_column(_plain_text(header), justify="left" if i < n_texts else "right")
     for row in rows:
         table.add_row(*map(_plain_text, row))
     # Not the table's own title, which wraps where the table is narrower.
@@ -147,13 +147,13 @@ def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def noting_warnings(notes: list[str]) -> Iterator[None]:
-    """Turn warnings of the library into notes, each once."""
+    """Turn warnings for users into notes, each once; those for programmers are passed over."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for warning in caught:
         text = " ".join(str(warning.message).split())
-        if text not in notes:
+        if issubclass(warning.category, UserWarning) and text not in notes:
             notes.append(text)
 
 

@@ -72,7 +72,8 @@ def _list(loaders: dict[str, Callable[..., Any]], as_json: bool) -> None:
     if as_json:
         face.say_json({"datasets": rows})
     else:
-        face.say_table("Data sets", ["name", "what it is"], [list(row) for row in rows.items()])
+        listed = [list(row) for row in rows.items()]
+        face.say_table("Data sets", ["name", "what it is"], listed, n_texts=2)
 
 
 def _frame(loader: Callable[..., Any], labels: int | None, seed: int) -> Any:

@@ -67,7 +67,7 @@ def evaluate(
         )
         return
     face.say(f"{len(held_out.codes)} rows with a label; {n_unlabeled} without, passed over.")
-    face.say_table("Errors", list(METRICS), [[face.number(scores[m]) for m in METRICS]])
+    face.say_table("Errors", list(METRICS), [[face.number(scores[m]) for m in METRICS]], 0)
     face.say(f"The standard error of the MAE is {face.number(error)}.")
     labels = [str(label) for label in loaded.classes]
     rows = [[label, *map(str, row)] for label, row in zip(labels, counts, strict=True)]

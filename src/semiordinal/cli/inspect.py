@@ -91,7 +91,7 @@ def _say(path: Path, result: dict[str, Any]) -> None:
         ],
     )
     rows = [[name, _KINDS[kind]] for kind, names in result["features"].items() for name in names]
-    face.say_table("Features", ["column", "kind"], rows)
+    face.say_table("Features", ["column", "kind"], rows, n_texts=2)
     if "coefficients" in result:
         face.say_table(
             "Coefficients, on the original scale",

@@ -1,0 +1,299 @@
+"""Model files: what is saved comes back; what is wrong is refused, and nothing of it runs."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from problems import make_problem
+from semiordinal import (
+    KernelOrdinalClassifier,
+    LinearOrdinalClassifier,
+    ManifoldOrdinalClassifier,
+    OrdinalSelfTraining,
+    TransductiveOrdinalClassifier,
+)
+from semiordinal._files import OutputError
+from semiordinal.model_files import SCHEMA, ModelFileError, _sealed, load, read, save
+
+PROBLEM = make_problem(n_labeled=30)
+X, Y = PROBLEM.X, PROBLEM.y
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+NAMES = np.array([None if np.isnan(v) else "abcd"[int(v) - 1] for v in Y], dtype=object)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A model file of a small linear model."""
+    path = tmp_path / "model.semiordinal"
+    save(LinearOrdinalClassifier().fit(FRAME, Y), path)
+    return path
+
+
+def rewrite(path, change_manifest=None, payload=None):
+    """Write a file anew with its digests right, as someone who wants to do harm would."""
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        payload = archive.read("model.skops") if payload is None else payload
+    manifest["sha256"] = hashlib.sha256(payload).hexdigest()
+    manifest |= change_manifest or {}
+    path.write_bytes(_sealed(manifest, payload))
+
+
+class LeavesAMark:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.mark),)
+
+
+MODELS = {
+    "linear": lambda: LinearOrdinalClassifier().fit(FRAME, Y),
+    "least squares": lambda: LinearOrdinalClassifier(loss="ls").fit(X, Y),
+    "names": lambda: LinearOrdinalClassifier(classes=list("abcd")).fit(FRAME, NAMES),
+    "kernel": lambda: KernelOrdinalClassifier(random_state=0).fit(X, Y),
+    "32 bits": lambda: KernelOrdinalClassifier(centers=10, random_state=0).fit(np.float32(X), Y),
+    "pipeline": lambda: make_pipeline(StandardScaler(), LinearOrdinalClassifier()).fit(FRAME, Y),
+    "transductive": lambda: TransductiveOrdinalClassifier(random_state=0).fit(X, Y),
+    "self-training": lambda: OrdinalSelfTraining(LinearOrdinalClassifier()).fit(X, Y),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_saved_comes_back(name, tmp_path):
+    model = MODELS[name]()
+    rows = FRAME if hasattr(model, "feature_names_in_") else X
+    save(model, tmp_path / "model.semiordinal")
+    again = load(tmp_path / "model.semiordinal")
+    np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
+    assert type(again) is type(model)
+    assert again.classes_.tolist() == model.classes_.tolist()
+    assert repr(again) == repr(model)
+
+
+def test_sparse_rows_come_back(tmp_path):
+    from scipy import sparse
+
+    model = KernelOrdinalClassifier().fit(sparse.csr_matrix(X), Y)
+    save(model, tmp_path / "model.semiordinal")
+    again = load(tmp_path / "model.semiordinal")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_the_manifest_says_what_the_model_is(tmp_path):
+    path = tmp_path / "model.semiordinal"
+    model = LinearOrdinalClassifier(classes=list("abcd")).fit(X, NAMES)
+    save(model, path, details={"target": "grade", "schema": 99})
+    manifest = read(path).manifest
+    assert manifest["schema"] == SCHEMA, "details cannot change what the file is"
+    assert manifest["classes"] == list("abcd")
+    assert manifest["order"] == "as given"
+    assert manifest["target"] == "grade"
+    assert manifest["versions"]["numpy"] == np.__version__
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        payload = archive.read("model.skops")
+    assert manifest["sha256"] == hashlib.sha256(payload).hexdigest()
+
+
+def test_every_changed_byte_is_refused(path):
+    """Of all positions some hundred, among them each of the first and last."""
+    data = path.read_bytes()
+    inside = np.linspace(200, len(data) - 200, 100).astype(int)
+    for position in [*range(200), *inside, *range(len(data) - 200, len(data))]:
+        changed = bytearray(data)
+        changed[position] ^= 1
+        path.write_bytes(changed)
+        with pytest.raises(ModelFileError, match=r"hash|pickle|not a model file"):
+            load(path)
+    path.write_bytes(data)
+    assert load(path).n_features_in_ == 3
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.01, 0.5, 0.999])
+def test_a_file_cut_short_is_refused(path, kept):
+    data = path.read_bytes()
+    path.write_bytes(data[: int(kept * len(data))])
+    with pytest.raises(ModelFileError, match="cut short" if kept else "not a model file"):
+        load(path)
+
+
+def test_bytes_at_the_end_are_refused(path):
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(ModelFileError, match="hash"):
+        load(path)
+
+
+def test_a_newer_schema_is_refused(path):
+    rewrite(path, {"schema": SCHEMA + 1})
+    with pytest.raises(ModelFileError, match=r"newer semiordinal.*Upgrade"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"schema": "one"}, "without a schema"),
+        ({"classes": None}, "without classes"),
+        ({"classes": [1, 2]}, "other classes"),
+        ({"sha256": "0" * 64}, "another model"),
+    ],
+)
+def test_a_manifest_that_does_not_fit_is_refused(path, change, reason):
+    rewrite(path, change)
+    with pytest.raises(ModelFileError, match=reason):
+        load(path)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_pickle_is_refused_unread(tmp_path, protocol):
+    mark = tmp_path / "mark"
+    path = tmp_path / "model.semiordinal"
+    path.write_bytes(pickle.dumps(LeavesAMark(mark), protocol))
+    with pytest.raises(ModelFileError, match="pickle" if protocol > 1 else "not a model file"):
+        load(path)
+    assert not mark.exists()
+    pickle.loads(path.read_bytes())
+    assert mark.exists(), "the payload must be one that works"
+
+
+def test_a_pickle_inside_is_refused_unread(path, tmp_path):
+    mark = tmp_path / "mark"
+    rewrite(path, payload=pickle.dumps(LeavesAMark(mark)))
+    with pytest.raises(ModelFileError, match="no model that can be read"):
+        load(path)
+    assert not mark.exists()
+
+
+def skops_nodes(mark):
+    """Nodes of skops that would run something, if it were let."""
+    argument = {
+        "__class__": "str",
+        "__module__": "builtins",
+        "__loader__": "JsonNode",
+        "content": json.dumps(str(mark)),
+        "is_json": True,
+        "__id__": 2,
+    }
+    arguments = {
+        "__class__": "tuple",
+        "__module__": "builtins",
+        "__loader__": "TupleNode",
+        "content": [argument],
+        "__id__": 1,
+    }
+    return {
+        "constructor": {
+            "__class__": "mkdir",
+            "__module__": "os",
+            "__loader__": "ConstructorFromReduceNode",
+            "content": arguments,
+            "__id__": 3,
+        },
+        "constructor under a trusted name": {
+            "__class__": "list",
+            "__module__": "builtins",
+            "__loader__": "ConstructorFromReduceNode",
+            "content": arguments,
+            "__id__": 3,
+        },
+        "operator": {
+            "__class__": "methodcaller",
+            "__module__": "operator",
+            "__loader__": "OperatorFuncNode",
+            "attrs": arguments,
+            "__id__": 3,
+        },
+        "function": {
+            "__class__": "system",
+            "__module__": "os",
+            "__loader__": "FunctionNode",
+            "content": {"module_path": "os", "function": "mkdir"},
+            "__id__": 3,
+        },
+        "object without a loader": {"__class__": "Popen", "__module__": "subprocess"},
+        "a name that is no text": {"__class__": ["Popen"], "__loader__": ["ObjectNode"]},
+    }
+
+
+@pytest.mark.parametrize("kind", skops_nodes(""))
+def test_types_that_are_not_listed_are_refused(path, tmp_path, kind):
+    """Even where skops would trust them, and where the digests are right."""
+    mark = tmp_path / "mark"
+    payload = io.BytesIO()
+    with zipfile.ZipFile(payload, "w") as archive:
+        schema = {**skops_nodes(mark)[kind], "protocol": 2, "_skops_version": "0.16.0"}
+        archive.writestr("schema.json", json.dumps(schema))
+    rewrite(path, payload=payload.getvalue())
+    with pytest.raises(ModelFileError, match="not on the list"):
+        load(path)
+    assert not mark.exists()
+
+
+def test_estimators_that_skops_trusts_and_we_do_not(path):
+    logistic = LogisticRegression().fit(X[PROBLEM.labeled], Y[PROBLEM.labeled])
+    assert skops.io.get_untrusted_types(data=skops.io.dumps(logistic)) == []
+    rewrite(path, payload=skops.io.dumps(logistic))
+    with pytest.raises(ModelFileError, match=r"not on the list.*LogisticRegression"):
+        load(path)
+
+
+def test_compressed_parts_are_refused(path):
+    """They could unpack to more than the memory holds."""
+    payload = skops.io.dumps(LinearOrdinalClassifier().fit(X, Y), compression=zipfile.ZIP_DEFLATED)
+    rewrite(path, payload=payload)
+    with pytest.raises(ModelFileError, match="compressed"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (LinearOrdinalClassifier(), "not fitted"),
+        (make_pipeline(FunctionTransformer(np.tanh), LinearOrdinalClassifier()).fit(X, Y), "tanh"),
+        (ManifoldOrdinalClassifier().fit(X, Y), "KDTree"),
+    ],
+    ids=["not fitted", "function", "search tree"],
+)
+def test_what_could_not_be_loaded_is_not_saved(tmp_path, model, reason):
+    with pytest.raises(ModelFileError, match=reason):
+        save(model, tmp_path / "model.semiordinal")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_overwritten_by_force_only(path):
+    before = path.read_bytes()
+    other = LinearOrdinalClassifier(l2=1.0).fit(FRAME, Y)
+    with pytest.raises(OutputError, match="force"):
+        save(other, path)
+    assert path.read_bytes() == before
+    save(other, path, force=True)
+    assert load(path).l2 == 1.0
+
+
+def test_a_failed_write_leaves_nothing(path, monkeypatch):
+    before = path.read_bytes()
+
+    def fails(self, target):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fails)
+    with pytest.raises(OSError, match="full"):
+        save(LinearOrdinalClassifier(l2=1.0).fit(FRAME, Y), path, force=True)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
