@@ -76,13 +76,18 @@ def _kind(values: pd.Series) -> tuple[str, str]:
         return "number", "it holds durations; write them as numbers"
     if pd.api.types.is_numeric_dtype(values.dtype) or present.empty:
         return "number", ""
-    if cells.numbers(present).notna().all():
+    if cells.numbers(present).notna().all() and not present.map(_is_code).any():
         return "number", ""
     if cells.days(present).notna().all():
         return "date", ""
     if present.map(cells.looks_like_other_date).all():
         return "date", "its dates are ambiguous; write them as YYYY-MM-DD"
     return "category", ""
+
+
+def _is_code(value: str) -> bool:
+    """Whether digits are a code, such as a postcode, rather than a number: 01."""
+    return re.fullmatch(r"0\d+", str(value)) is not None
 
 
 def _uselessness(name: str, values: pd.Series, kind: str) -> str:
