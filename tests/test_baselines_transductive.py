@@ -100,9 +100,9 @@ def test_the_objective_never_rises_at_fixed_weight(loss, margin, model, monkeypa
     n_checked = {"refits": 0, "changes": 0}
     slack = 1e-7 if (loss, margin) in KINKED else 1e-10
 
-    def checked_solve(objective, starts, **settings):
-        solution = solve(objective, starts, **settings)
-        assert solution.value <= objective.value_gradient(starts[0])[0] + slack
+    def checked_solve(objective, start, **settings):
+        solution = solve(objective, start, **settings)
+        assert solution.value <= objective.value_gradient(start)[0] + slack
         assert solution.value == pytest.approx(
             objective.value_gradient(solution.variables)[0], abs=slack
         )
@@ -135,9 +135,9 @@ def test_refits_start_where_the_last_ended(model, monkeypatch):
     ends, starts_seen = [], []
     solve = _pseudo_labels.solve
 
-    def recorded(objective, starts, **settings):
-        starts_seen.append(starts[0])
-        solution = solve(objective, starts, **settings)
+    def recorded(objective, start, **settings):
+        starts_seen.append(start)
+        solution = solve(objective, start, **settings)
         ends.append(solution.variables)
         return solution
 

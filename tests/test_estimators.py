@@ -292,7 +292,10 @@ def test_kernel_centers():
 def test_fitted_dense_and_predicting_sparse_and_the_other_way(estimator, diabetes):
     X, _, y = diabetes
     columns = X * 2 + 5
-    for train, other in ((columns, sparse.csr_matrix(columns)), (sparse.csr_matrix(columns), columns)):
+    for train, other in (
+        (columns, sparse.csr_matrix(columns)),
+        (sparse.csr_matrix(columns), columns),
+    ):
         model = estimator().fit(train, y)
         np.testing.assert_array_equal(model.predict(other), model.predict(train))
 

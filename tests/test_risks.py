@@ -64,8 +64,10 @@ def test_both_signs_of_a_correction_are_tried():
 @pytest.mark.parametrize("loss_name", ["at", "it", "ls", "cl", "lad"])
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_unbiased(loss_name, k):
-    """The mean of each estimator over 3000 draws is the true risk, to 4.5 standard errors of it and .006 for
-    the true risk, which is a mean over 500,000 draws of each class itself."""
+    """The mean of each estimator over 3000 draws is the true risk.
+
+    To 4.5 standard errors, and .006 for the true risk, itself a mean over 500,000 draws a class.
+    """
     rng = np.random.default_rng(3 + k)
     prior = np.array([0.2, 0.5, 0.3])
     means, counts = np.array([-1.0, 0.3, 1.2]), np.array([2, 5, 3])

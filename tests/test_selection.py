@@ -9,8 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from semiordinal import LinearOrdinalClassifier
-from semiordinal import ClassOrderWarning
+from semiordinal import ClassOrderWarning, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.selection import (
     LabelledKFold,

@@ -55,6 +55,8 @@ def encode_labels(
             "This estimator requires y to be passed, but the target y is None. Give one label for "
             "each row, and NaN or None where a row has none."
         )
+    if hasattr(y, "columns") and len(y.columns) == 1:
+        y = y[y.columns[0]]
     if classes is None:
         classes = _categorical_order(y)
     values = _as_column(y)

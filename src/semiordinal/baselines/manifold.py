@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from .._typing import Array
-from ..estimators._base import check_count, check_number
+from ..estimators._checks import check_count, check_flag, check_number
 from ..estimators._predict import ThresholdPredictor
 from ..estimators._rows import training_rows
 from ..labels import resolve_prior
@@ -145,6 +145,7 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
         self
         """
         check_count("n_neighbors", self.n_neighbors)
+        check_flag("standardize", self.standardize)
         check_count("max_iter", self.max_iter)
         check_number("bandwidth", self.bandwidth, 0, open_low=True)
         check_number("label_weight", self.label_weight, 0, open_low=True)

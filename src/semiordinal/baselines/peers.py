@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators._base import check_number
+from ..estimators._checks import check_flag, check_number
 from ..estimators._rows import feature_rows, training_rows
 from ..labels import encode_labels
 from ..metrics import task_error
@@ -89,6 +89,7 @@ class PeerClassifier(MetaEstimatorMixin, BaseEstimator):
         self
         """
         self._check_penalty()
+        check_flag("standardize", self.standardize)
         rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
         check_every_class_labeled(rows)
         matrix, codes = rows.matrix.parts[0], rows.labels.codes

@@ -10,7 +10,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 
 from .._typing import Array, Codes
-from ..estimators._base import check_count
+from ..estimators._checks import check_count
 from ..estimators._predict import ThresholdPredictor
 from ..estimators._rows import training_rows
 

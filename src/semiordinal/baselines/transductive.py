@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
-from ..estimators._base import RiskMinimizer, check_count, check_number, warn_if_short
+from ..estimators._base import RiskMinimizer, warn_if_short
+from ..estimators._checks import check_count, check_number
 from ..estimators._predict import ThresholdPredictor
 from ..estimators._rows import training_rows
 from ..labels import resolve_prior

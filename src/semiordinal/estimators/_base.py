@@ -23,6 +23,7 @@ from ..objective import Objective, threshold_map
 from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
 from ..rows import Design, latent_scores
 from ..solvers import Solution, solve
+from ._checks import check_count, check_flag, check_number
 from ._predict import ProbabilityPredictor
 from ._rows import TrainingRows, training_rows
 
@@ -160,8 +161,7 @@ class RiskMinimizer(ProbabilityPredictor):
         check_number("order_penalty", self.order_penalty, 0)
         check_number("tol", self.tol, 0)
         check_count("max_iter", self.max_iter)
-        if not isinstance(self.standardize, bool | np.bool_):
-            raise ValueError(f"standardize={self.standardize!r} must be True or False.")
+        check_flag("standardize", self.standardize)
 
     def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
         """The risk to minimise; the supervised one where there are no unlabelled rows."""
@@ -221,30 +221,6 @@ class RiskMinimizer(ProbabilityPredictor):
         random = check_random_state(self.random_state)
         noise = random.normal(size=(_RANDOM_STARTS, len(solution))) * np.abs(solution).mean()
         return [solution, *(solution + noise)]
-
-
-def check_number(
-    name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False
-) -> None:
-    """Raise unless the value is a finite number in the range."""
-    is_number = isinstance(value, int | float | np.number)
-    fits = is_number and low <= value <= high and not math.isinf(value)
-    if not fits or (open_low and value == low):
-        bound = f"above {low}" if open_low else f"at least {low}"
-        allowed = bound if math.isinf(high) else f"from {low} to {high}"
-        raise ValueError(f"{name}={value!r} must be a number {allowed}.")
-
-
-def is_count(value: Any) -> bool:
-    """Whether the value is a whole number, at least one."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return is_whole and bool(value >= 1)
-
-
-def check_count(name: str, value: Any) -> None:
-    """Raise unless the value is a whole number, at least one."""
-    if not is_count(value):
-        raise ValueError(f"{name}={value!r} must be a whole number, at least 1.")
 
 
 def warn_if_short(solution: Solution, max_iter: int) -> None:

@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from .._typing import Array
 from ..models import KernelRows, MatrixRows, center_and_scale, divide_columns, median_distance
 from ..rows import as_dense
-from ._base import Columns, RiskMinimizer, check_number, is_count
+from ._base import Columns, RiskMinimizer
+from ._checks import check_number, is_count
 from ._docs import document
 from ._rows import TrainingRows
 

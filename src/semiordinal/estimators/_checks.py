@@ -1,0 +1,38 @@
+"""Checks of parameters: each error names the parameter and what it may be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False
+) -> None:
+    """Raise unless the value is a finite number in the range."""
+    is_number = isinstance(value, int | float | np.number)
+    fits = is_number and low <= value <= high and not math.isinf(value)
+    if not fits or (open_low and value == low):
+        bound = f"above {low}" if open_low else f"at least {low}"
+        allowed = bound if math.isinf(high) else f"from {low} to {high}"
+        raise ValueError(f"{name}={value!r} must be a number {allowed}.")
+
+
+def is_count(value: Any) -> bool:
+    """Whether the value is a whole number, at least one."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_whole and bool(value >= 1)
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise unless the value is a whole number, at least one."""
+    if not is_count(value):
+        raise ValueError(f"{name}={value!r} must be a whole number, at least 1.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless the value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} must be True or False.")
