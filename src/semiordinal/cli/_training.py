@@ -57,7 +57,7 @@ class TrainingTable:
         if most < 2:
             return []
         splitter = LabelledKFold(min(_MOST_FOLDS, most), shuffle=True, random_state=seed)
-        return list(splitter.split(self.frame, self.target.labels))
+        return list(splitter.split(self.frame, self.target.codes))
 
     def summary(self) -> dict[str, Any]:
         """What is in the table, for machines and for the model file."""

@@ -109,7 +109,7 @@ def _splits(table: TrainingTable, repeats: int, test_size: float, seed: int) -> 
 
     splitter = LabelledShuffleSplit(repeats, test_size=test_size, random_state=seed)
     try:
-        return list(splitter.split(table.frame, table.target.labels))
+        return list(splitter.split(table.frame, table.target.codes))
     except ValueError as error:
         raise face.CommandError(
             f"{table.n_labeled} labelled rows are too few to hold out a share of {test_size:g} "

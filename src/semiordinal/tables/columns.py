@@ -110,5 +110,6 @@ def _uselessness(name: str, values: pd.Series, kind: str) -> str:
 
 def _counts_rows(present: pd.Series) -> bool:
     """Whether distinct values are consecutive whole numbers."""
-    values = cells.numbers(present)
+    # Not as floats, which do not tell long ids apart.
+    values = pd.to_numeric(present)
     return bool((values % 1 == 0).all() and values.max() - values.min() == len(values) - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..labels import encode_labels
+from ..labels import ClassOrderWarning, encode_labels
 from . import cells
 from .reading import TableError
 
@@ -45,6 +46,12 @@ class Target:
     @property
     def is_labeled(self) -> NDArray[np.bool_]:
         return np.array([label is not None for label in self.labels], dtype=bool)
+
+    @property
+    def codes(self) -> NDArray[np.float64]:
+        """Positions in the class order, NaN where missing."""
+        position = {label: float(code) for code, label in enumerate(self.classes)}
+        return np.array([position.get(label, np.nan) for label in self.labels])
 
     @property
     def counts(self) -> dict[Any, int]:
@@ -128,7 +135,10 @@ def _classes(present: list[Any], order: Sequence[str] | None, name: str) -> list
                 f'lowest to the highest, perhaps: --order "{suggested}"'
             )
         values = np.array(present, dtype=None if is_number else object)
-        classes: list[Any] = encode_labels(values, order_matters=False).classes.tolist()
+        with warnings.catch_warnings():
+            # That -1 may mean a gap is said in the words of the command line.
+            warnings.simplefilter("ignore", ClassOrderWarning)
+            classes: list[Any] = encode_labels(values, order_matters=False).classes.tolist()
         return classes
     classes = [_number(item) for item in order] if is_number else list(order)
     twice = sorted({str(item) for item in classes if classes.count(item) > 1})

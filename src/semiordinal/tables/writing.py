@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,11 +33,21 @@ class _CsvWriter:
 
     def write(self, frame: pd.DataFrame) -> None:
         safe = harmless(frame)
-        mode = "a" if self._has_header else "w"
         safe.to_csv(
-            self._path, mode=mode, header=not self._has_header, index=False, lineterminator="\n"
+            self._path,
+            mode="a" if self._has_header else "w",
+            header=not self._has_header,
+            index=False,
+            lineterminator="\n",
+            # Python's writer quotes what the line ends with, but not the other ends of lines.
+            quoting=csv.QUOTE_NONNUMERIC if _has_returns(safe) else csv.QUOTE_MINIMAL,
         )
         self._has_header = True
+
+
+def _has_returns(frame: pd.DataFrame) -> bool:
+    texts = [frame[name] for name in frame.columns if is_text(frame[name])]
+    return any("\r" in cell for column in texts for cell in column if isinstance(cell, str))
 
 
 class _ParquetWriter:

@@ -1,0 +1,87 @@
+"""Peak memory of ``semiordinal predict`` on Parquet files of ever more rows.
+
+Each run is a process of its own, whose peak the operating system tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_ROWS_AT_ONCE = 100_000
+_COLUMNS = 20
+_MEASURED = """
+import json, resource, sys
+from semiordinal.cli import app
+try:
+    app(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code
+print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024), file=sys.stderr)
+"""
+
+
+def rows(n_rows: int, start: int) -> pd.DataFrame:
+    """Numbers, a category, an id and a grade that depends on the first number."""
+    rng = np.random.default_rng(start)
+    frame = pd.DataFrame(
+        rng.normal(size=(n_rows, _COLUMNS)), columns=[f"x{i}" for i in range(_COLUMNS)]
+    )
+    frame["city"] = rng.choice(["Leeds", "York", "Hull"], n_rows)
+    frame["number"] = np.arange(start, start + n_rows)
+    frame["grade"] = np.digitize(frame["x0"], [-1.0, 0.0, 1.0]) + 1
+    return frame
+
+
+def write(path: Path, n_rows: int) -> None:
+    """A Parquet file, written in parts so that this process stays small too."""
+    schema = pa.Schema.from_pandas(rows(1, 0), preserve_index=False)
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, n_rows, _ROWS_AT_ONCE):
+            part = rows(min(_ROWS_AT_ONCE, n_rows - start), start)
+            writer.write_table(pa.Table.from_pandas(part, schema, preserve_index=False))
+
+
+def run(*arguments: object) -> tuple[float, float]:
+    """Peak megabytes and seconds of the command."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-c", _MEASURED, *map(str, arguments), "--json"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(result.stderr), time.perf_counter() - begin
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 500_000, 5_000_000])
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        few = rows(2000, 0)
+        few["grade"] = few["grade"].astype("Int64").where(np.arange(2000) < 200)
+        few.to_parquet(folder / "few.parquet")
+        model = folder / "m.semiordinal"
+        run("fit", folder / "few.parquet", "--target", "grade", "--out", model)
+        print(f"{'rows':>12s}{'file':>10s}{'peak':>10s}{'time':>9s}")
+        for n_rows in arguments.rows:
+            data, out = folder / "rows.parquet", folder / "predictions.parquet"
+            write(data, n_rows)
+            peak, seconds = run(
+                *("predict", model, data, "--out", out, "--id", "number", "--proba", "--force")
+            )
+            assert pq.read_metadata(out).num_rows == n_rows
+            size = data.stat().st_size / 2**20
+            print(f"{n_rows:12,d}{size:7.0f} MB{peak:7.0f} MB{seconds:7.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,393 @@
+"""What users get wrong: one line that says what and what to do, and an exit code."""
+
+from __future__ import annotations
+
+import csv
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cli_problems import ORDER, done, patients, refused, semiordinal, with_few_labels
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a table of patients, few.csv, and a model of it."""
+    folder = tmp_path_factory.mktemp("patients")
+    with_few_labels(patients()).to_csv(folder / "few.csv", index=False)
+    done(*fit(folder / "few.csv", folder / "model.semiordinal"), "--order", ORDER)
+    return folder
+
+
+def fit(data, out):
+    return ("fit", data, "--target", "severity", "--out", out)
+
+
+def test_a_target_that_is_not_there(folder, tmp_path):
+    for command in ("fit", "compare"):
+        told = refused(2, command, folder / "few.csv", "--target", "Severty")
+        assert "Did you mean 'severity'?" in told
+    told = refused(
+        2, "evaluate", folder / "model.semiordinal", folder / "few.csv", "--target", "sev"
+    )
+    assert "severity" in told
+    told = refused(2, *fit(folder / "few.csv", tmp_path / "m"), "--order", ORDER, "--drop", "cty")
+    assert "--drop" in told
+    assert "'city'" in told
+
+
+def test_names_without_an_order_suggest_one(folder, tmp_path):
+    told = refused(2, *fit(folder / "few.csv", tmp_path / "m"))
+    assert f'--order "{ORDER}"' in told
+    assert not (tmp_path / "m").exists()
+
+
+def test_an_order_that_does_not_fit(folder, tmp_path):
+    arguments = (*fit(folder / "few.csv", tmp_path / "m"), "--order")
+    assert "does not name: severe" in refused(1, *arguments, "mild,moderate")
+    assert "twice: mild" in refused(1, *arguments, "mild,mild,moderate,severe")
+
+
+def test_a_target_without_gaps_is_fitted_supervised(tmp_path):
+    patients().to_csv(tmp_path / "full.csv", index=False)
+    arguments = (*fit(tmp_path / "full.csv", tmp_path / "m"), "--order", ORDER)
+    found = done(*arguments, "--json").json
+    assert any("supervised" in note for note in found["notes"])
+    assert found["unlabeled"] == 0
+    assert found["settings"]["unlabeled_weight"] == 0
+    assert list(found["cross_validation"]["scores"]) == ["SV"]
+    assert "SV, the model that is saved" in done(*arguments, "--force").out
+
+
+def test_a_target_of_gaps_alone(tmp_path):
+    patients().assign(severity="").to_csv(tmp_path / "none.csv", index=False)
+    told = refused(1, *fit(tmp_path / "none.csv", tmp_path / "m"), "--order", ORDER)
+    assert "no label at all" in told
+    assert "Label rows" in told
+
+
+def test_one_class_alone(tmp_path):
+    patients().assign(severity="mild").to_csv(tmp_path / "one.csv", index=False)
+    told = refused(1, *fit(tmp_path / "one.csv", tmp_path / "m"))
+    assert "one class only (mild)" in told
+
+
+def test_a_class_seen_once(tmp_path):
+    frame = with_few_labels(patients())
+    is_severe = (frame["severity"] == "severe").to_numpy(copy=True)
+    is_severe[np.flatnonzero(is_severe)[0]] = False
+    frame["severity"] = frame["severity"].mask(is_severe)
+    frame.to_csv(tmp_path / "once.csv", index=False)
+    found = done(*fit(tmp_path / "once.csv", tmp_path / "m"), "--order", ORDER, "--json").json
+    assert found["class_counts"]["severe"] == 1
+    assert any("Seen once only: severe" in note for note in found["notes"])
+    assert found["cross_validation"]["rows"] == found["labeled"] - 1
+
+
+def test_every_class_seen_once(tmp_path):
+    frame = patients()
+    first = ~frame["severity"].duplicated()
+    frame.assign(severity=frame["severity"].where(first)).to_csv(tmp_path / "f.csv", index=False)
+    found = done(*fit(tmp_path / "f.csv", tmp_path / "m"), "--order", ORDER, "--json").json
+    assert found["cross_validation"] is None
+    assert any("nothing could be cross-validated" in note for note in found["notes"])
+    told = refused(1, "compare", tmp_path / "f.csv", "--target", "severity", "--order", ORDER)
+    assert "too few" in told
+
+
+def test_unknown_categories_are_named(folder, tmp_path):
+    frame = patients(50).assign(city="Atlantis", ward="99")
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    arguments = ("predict", folder / "model.semiordinal", tmp_path / "new.csv")
+    found = done(*arguments, "--out", tmp_path / "p.csv", "--json").json
+    assert any("'city'" in note and "Atlantis" in note for note in found["notes"])
+    assert any("'ward'" in note and "99" in note for note in found["notes"])
+    assert found["rows"] == 50
+
+
+def test_other_columns(folder, tmp_path):
+    frame = patients(50)
+    model, out = folder / "model.semiordinal", tmp_path / "p.csv"
+    frame.drop(columns=["age", "visit"]).to_csv(tmp_path / "less.csv", index=False)
+    told = refused(1, "predict", model, tmp_path / "less.csv", "--out", out)
+    assert "lacks columns that the model was fitted with: age, visit" in told
+    assert not out.exists()
+    more = frame.assign(extra=1)[["extra", *frame.columns[::-1]]]
+    more.to_csv(tmp_path / "more.csv", index=False)
+    frame.to_csv(tmp_path / "same.csv", index=False)
+    found = done("predict", model, tmp_path / "more.csv", "--out", out, "--json").json
+    assert found["notes"] == ["Columns that the model does not know: extra."]
+    done("predict", model, tmp_path / "same.csv", "--out", tmp_path / "q.csv")
+    assert out.read_text() == (tmp_path / "q.csv").read_text(), "their order does not matter"
+
+
+def test_cells_of_another_kind(folder, tmp_path):
+    for column, cell, kind in (("age", "old", "numbers"), ("visit", "soon", "dates")):
+        frame = patients(50)
+        frame[column] = frame[column].astype(object)
+        frame.loc[7, column] = cell
+        frame.to_csv(tmp_path / "odd.csv", index=False)
+        out = tmp_path / "p.csv"
+        told = refused(
+            1, "predict", folder / "model.semiordinal", tmp_path / "odd.csv", "--out", out
+        )
+        assert f"Column {column!r} holds {cell!r} where the model expects {kind}" in told
+        assert not out.exists()
+
+
+def test_infinity(tmp_path):
+    frame = with_few_labels(patients())
+    frame.loc[3, "age"] = np.inf
+    frame.to_csv(tmp_path / "inf.csv", index=False)
+    told = refused(1, *fit(tmp_path / "inf.csv", tmp_path / "m"), "--order", ORDER)
+    assert "'age' holds infinity" in told
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "compare"])
+def test_encodings(folder, tmp_path, command):
+    frame = with_few_labels(patients()).replace({"city": {"Leeds": "Malmö"}})
+    frame.to_csv(tmp_path / "latin.csv", index=False, encoding="latin-1")
+    model, data = folder / "model.semiordinal", tmp_path / "latin.csv"
+    arguments = {
+        "fit": (*fit(data, tmp_path / "m"), "--order", ORDER),
+        "predict": ("predict", model, data, "--out", tmp_path / "p.csv"),
+        "evaluate": ("evaluate", model, data),
+        "compare": (
+            *("compare", data, "--target", "severity", "--order", ORDER),
+            *("--methods", "SV", "--repeats", "2"),
+        ),
+    }[command]
+    told = refused(1, *arguments)
+    assert "not text in the encoding utf-8" in told
+    assert "--encoding latin-1" in told
+    assert "encoding nonsense" in refused(1, *arguments, "--encoding", "nonsense")
+    done(*arguments, "--encoding", "latin-1")
+
+
+def test_a_mark_in_front_and_other_delimiters(tmp_path):
+    frame = with_few_labels(patients())
+    for name, options in {
+        "mark.csv": {"encoding": "utf-8-sig"},
+        "semicolon.csv": {"sep": ";"},
+        "tab.tsv": {"sep": "\t"},
+        "zipped.csv.gz": {},
+    }.items():
+        frame.to_csv(tmp_path / name, index=False, **options)
+        model = tmp_path / f"{name}.semiordinal"
+        found = done(*fit(tmp_path / name, model), "--order", ORDER, "--json").json
+        assert found["features"]["numbers"] == ["age"]
+        assert "patient" in found["dropped"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"age,severity\n", "has no rows"),
+        (b"age,severity\n1,mild\n2,severe,5,6\n", "cannot be read|more cells"),
+        (b"age,severity\n1,mild,3\n2,severe,4\n", "more cells"),
+    ],
+    ids=["nothing", "blank lines", "names alone", "ragged", "cells without a name"],
+)
+def test_files_that_are_no_table(folder, tmp_path, content, reason):
+    (tmp_path / "bad.csv").write_bytes(content)
+    assert re.search(reason, refused(1, *fit(tmp_path / "bad.csv", tmp_path / "m")))
+    out = tmp_path / "p.csv"
+    told = refused(1, "predict", folder / "model.semiordinal", tmp_path / "bad.csv", "--out", out)
+    assert re.search(f"{reason}|lacks columns", told)
+    assert not out.exists()
+
+
+def test_parquet_that_is_none(folder, tmp_path):
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 but not really")
+    assert "cannot be read" in refused(1, *fit(tmp_path / "bad.parquet", tmp_path / "m"))
+    patients().iloc[:0].to_parquet(tmp_path / "no-rows.parquet")
+    assert "no rows" in refused(1, *fit(tmp_path / "no-rows.parquet", tmp_path / "m"))
+    out = tmp_path / "p.csv"
+    told = refused(
+        1, "predict", folder / "model.semiordinal", tmp_path / "no-rows.parquet", "--out", out
+    )
+    assert "no rows" in told
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_other_kinds_of_files(folder, tmp_path):
+    (tmp_path / "table.xlsx").write_bytes(b"PK")
+    assert "neither CSV" in refused(1, *fit(tmp_path / "table.xlsx", tmp_path / "m"))
+    arguments = ("predict", folder / "model.semiordinal", folder / "few.csv", "--out")
+    assert "must end in .csv or .parquet" in refused(1, *arguments, tmp_path / "p.txt")
+    missing = semiordinal(*fit(tmp_path / "nowhere.csv", tmp_path / "m"))
+    assert missing.exit_code == 2
+    assert "does not exist" in missing.err.replace("\n", " ")
+
+
+def test_where_nothing_can_be_written(folder, tmp_path):
+    nowhere = tmp_path / "no folder" / "file.csv"
+    fitting = (*fit(folder / "few.csv", nowhere), "--order", ORDER)
+    predicting = ("predict", folder / "model.semiordinal", folder / "few.csv", "--out", nowhere)
+    for arguments in (fitting, predicting):
+        assert "no folder' does not exist. Make it first" in refused(2, *arguments)
+    (tmp_path / "p.csv").write_text("mine")
+    predicting = (*predicting[:-1], tmp_path / "p.csv")
+    assert "--force" in refused(2, *predicting)
+    assert (tmp_path / "p.csv").read_text() == "mine"
+    done(*predicting, "--force")
+    assert "is a folder" in refused(2, *predicting[:-1], tmp_path)
+    few = tmp_path / "few.csv"
+    few.write_text((folder / "few.csv").read_text())
+    told = refused(2, "predict", folder / "model.semiordinal", few, "--out", few, "--force")
+    assert "overwrite what is read" in told
+
+
+def test_settings_that_are_not_known(folder, tmp_path):
+    arguments = (*fit(folder / "few.csv", tmp_path / "m"), "--order", ORDER)
+    for option, value, known in (
+        ("--loss", "huber", "lad"),
+        ("--model", "tree", "kernel"),
+        ("--margin", "probit", "logistic"),
+        ("--removed-class", "extreme", "severe"),
+        ("--class-prior", "half", "uniform"),
+    ):
+        told = refused(2, *arguments, option, value)
+        assert option in told
+        assert known in told
+    assert semiordinal(*arguments, "--unlabeled-weight", "2").exit_code == 2
+    assert "3 classes" in refused(1, *arguments, "--class-prior", "0.5,0.5")
+    compared = ("compare", folder / "few.csv", "--target", "severity", "--order", ORDER)
+    assert "SEMI-median" in refused(2, *compared, "--methods", "SV,magic")
+    assert "diabetes-stages" in refused(2, "datasets", "iris")
+    assert "--out" in refused(2, "datasets", "diabetes-stages")
+
+
+def test_networks_name_the_extra_that_they_need(folder, tmp_path):
+    import semiordinal as package
+
+    if "NeuralOrdinalClassifier" in package.__all__:
+        pytest.skip("networks are there")
+    told = refused(
+        1, *fit(folder / "few.csv", tmp_path / "m"), "--order", ORDER, "--model", "network"
+    )
+    assert "semiordinal[torch]" in told
+
+
+def test_probabilities_where_the_loss_gives_none(folder, tmp_path):
+    model = tmp_path / "m"
+    done(*fit(folder / "few.csv", model), "--order", ORDER, "--loss", "ls")
+    told = refused(2, "predict", model, folder / "few.csv", "--out", tmp_path / "p.csv", "--proba")
+    assert "no honest probabilities" in told
+    assert "loss='at'" in told
+
+
+def test_labels_that_the_model_does_not_know(folder, tmp_path):
+    patients(20).assign(severity="fatal").to_csv(tmp_path / "fatal.csv", index=False)
+    told = refused(1, "evaluate", folder / "model.semiordinal", tmp_path / "fatal.csv")
+    assert "does not know: fatal" in told
+    patients(20).assign(severity="").to_csv(tmp_path / "none.csv", index=False)
+    told = refused(1, "evaluate", folder / "model.semiordinal", tmp_path / "none.csv")
+    assert "no label at all" in told
+
+
+def test_nothing_left_to_learn_from(tmp_path):
+    frame = pd.DataFrame({"id": range(30), "site": "north", "grade": [1, 2, 3] * 10})
+    frame.to_csv(tmp_path / "bare.csv", index=False)
+    arguments = ("fit", tmp_path / "bare.csv", "--target", "grade", "--out", tmp_path / "m")
+    told = refused(1, *arguments)
+    assert "id (it looks like an id" in told
+    assert "--keep" in told
+    done(*arguments, "--keep", "id")
+
+
+def test_words_for_missing_labels(tmp_path):
+    """None is a class where the order names it; -1 is a gap where it is said to be."""
+    frame = pd.DataFrame({"x": np.arange(60) % 7, "pain": ["None", "some", "", "much"] * 15})
+    frame.to_csv(tmp_path / "pain.csv", index=False)
+    arguments = ("fit", tmp_path / "pain.csv", "--target", "pain", "--out", tmp_path / "m")
+    found = done(*arguments, "--order", "None,some,much", "--json").json
+    assert found["class_counts"] == {"None": 15, "some": 15, "much": 15}
+    assert found["unlabeled"] == 15
+    frame.assign(pain=[0, 1, -1, 2] * 15).to_csv(tmp_path / "pain.csv", index=False)
+    found = done(*arguments, "--json", "--force").json
+    assert any("--missing-label -1" in note for note in found["notes"])
+    found = done(*arguments, "--missing-label", "-1", "--json", "--force").json
+    assert found["class_counts"] == {"0": 15, "1": 15, "2": 15}
+    assert found["notes"] == []
+
+
+def test_measurements_are_no_classes(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(50) % 7, "y": np.linspace(0.05, 3, 50)})
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    told = refused(1, "fit", tmp_path / "m.csv", "--target", "y", "--out", tmp_path / "m")
+    assert "continuous" in told
+
+
+class LeavesAMark:
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        import os
+
+        return os.mkdir, (str(self.mark),)
+
+
+def test_files_that_are_no_models(folder, tmp_path):
+    mark = tmp_path / "mark"
+    bad = tmp_path / "bad.semiordinal"
+    good = (folder / "model.semiordinal").read_bytes()
+    changed = bytearray(good)
+    changed[len(good) // 2] ^= 1
+    for content, reason in (
+        (pickle.dumps(LeavesAMark(mark)), "is a pickle"),
+        (bytes(changed), "hash"),
+        (good[:-1000], "cut short"),
+        (b"", "not a model file"),
+        (b"a,b\n1,2\n", "not a model file"),
+    ):
+        bad.write_bytes(content)
+        for arguments in (
+            ("inspect", bad),
+            ("predict", bad, folder / "few.csv", "--out", tmp_path / "p.csv"),
+            ("evaluate", bad, folder / "few.csv"),
+        ):
+            assert reason in refused(1, *arguments)
+    assert not mark.exists()
+
+
+FORMULAS = ["=cmd()", "+cmd()", "-cmd()", "@cmd()", "\tcmd()", "\rcmd()", '=HYPERLINK("http://x")']
+
+
+def test_formulas_do_no_harm_in_csv(folder, tmp_path):
+    ids = [*FORMULAS, "-5", "+3.5e1", "plain", "a=b"]
+    frame = patients(len(ids)).assign(**{"=name": ids})
+    frame.to_csv(tmp_path / "f.csv", index=False, quoting=csv.QUOTE_ALL)
+    frame.to_parquet(tmp_path / "f.parquet")
+    model = folder / "model.semiordinal"
+    for data in ("f.csv", "f.parquet"):
+        out = tmp_path / f"of-{data}.csv"
+        done("predict", model, tmp_path / data, "--out", out, "--id", "=name", "--proba")
+        written = pd.read_csv(out, dtype=str, keep_default_na=False)
+        assert written.columns[0] == "'=name"
+        cells = [f"'{formula}" for formula in FORMULAS] + ["-5", "+3.5e1", "plain", "a=b"]
+        assert written["'=name"].tolist() == cells
+    out = tmp_path / "p.parquet"
+    done("predict", model, tmp_path / "f.parquet", "--out", out, "--id", "=name")
+    assert pd.read_parquet(out)["=name"].tolist() == ids, "Parquet is not run by spreadsheets"
+
+
+def test_classes_like_formulas_do_no_harm_in_csv(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(60) % 6 * 1.5, "y": (["@low", "=high", ""] * 20)})
+    frame["x"] += (frame["y"] == "=high") * 9
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    model, out = tmp_path / "m", tmp_path / "p.csv"
+    done("fit", tmp_path / "f.csv", "--target", "y", "--order", "@low,=high", "--out", model)
+    done("predict", model, tmp_path / "f.csv", "--out", out)
+    assert set(pd.read_csv(out)["prediction"]) == {"'@low", "'=high"}
+    # The apostrophe is in the text for people alone; the model knows its classes as they are.
+    assert done("evaluate", model, tmp_path / "f.csv", "--json").json["classes"] == [
+        "@low",
+        "=high",
+    ]
