@@ -1,4 +1,4 @@
-"""Peak memory of ``semiordinal predict`` on Parquet files of ever more rows.
+"""Peak memory of ``semiordinal predict`` on files of ever more rows.
 
 Each run is a process of its own, whose peak the operating system tells.
 """
@@ -43,13 +43,25 @@ def rows(n_rows: int, start: int) -> pd.DataFrame:
     return frame
 
 
-def write(path: Path, n_rows: int) -> None:
-    """A Parquet file, written in parts so that this process stays small too."""
+def write(path: Path, n_rows: int, row_group: int) -> None:
+    """A CSV or Parquet file, written in parts so that this process stays small too."""
+    parts = (
+        rows(min(_ROWS_AT_ONCE, n_rows - start), start) for start in range(0, n_rows, _ROWS_AT_ONCE)
+    )
+    if path.suffix == ".csv":
+        for i, part in enumerate(parts):
+            part.to_csv(path, index=False, mode="a" if i else "w", header=i == 0)
+        return
     schema = pa.Schema.from_pandas(rows(1, 0), preserve_index=False)
     with pq.ParquetWriter(path, schema) as writer:
-        for start in range(0, n_rows, _ROWS_AT_ONCE):
-            part = rows(min(_ROWS_AT_ONCE, n_rows - start), start)
-            writer.write_table(pa.Table.from_pandas(part, schema, preserve_index=False))
+        waiting = []
+        for part in parts:
+            waiting.append(pa.Table.from_pandas(part, schema, preserve_index=False))
+            if sum(map(len, waiting)) >= row_group:
+                writer.write_table(pa.concat_tables(waiting), row_group)
+                waiting = []
+        if waiting:
+            writer.write_table(pa.concat_tables(waiting), row_group)
 
 
 def run(*arguments: object) -> tuple[float, float]:
@@ -60,9 +72,23 @@ def run(*arguments: object) -> tuple[float, float]:
     return json.loads(result.stderr), time.perf_counter() - begin
 
 
+def check(path: Path, n_rows: int) -> None:
+    """Every row must be there, in order, and mostly predicted right."""
+    columns = ["number", "prediction"]
+    if path.suffix == ".csv":
+        found = pd.read_csv(path, usecols=columns)
+    else:
+        found = pd.read_parquet(path, columns=columns)
+    assert (found["number"] == np.arange(n_rows)).all()
+    head = rows(min(_ROWS_AT_ONCE, n_rows), 0)["grade"]
+    assert (found["prediction"].head(len(head)) == head).mean() > 0.8
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 500_000, 5_000_000])
+    parser.add_argument("--suffix", choices=[".parquet", ".csv"], default=".parquet")
+    parser.add_argument("--row-group", type=int, default=100_000, help="rows of a row group")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -73,12 +99,13 @@ def main() -> None:
         run("fit", folder / "few.parquet", "--target", "grade", "--out", model)
         print(f"{'rows':>12s}{'file':>10s}{'peak':>10s}{'time':>9s}")
         for n_rows in arguments.rows:
-            data, out = folder / "rows.parquet", folder / "predictions.parquet"
-            write(data, n_rows)
+            data = folder / f"rows{arguments.suffix}"
+            out = folder / f"predictions{arguments.suffix}"
+            write(data, n_rows, arguments.row_group)
             peak, seconds = run(
                 *("predict", model, data, "--out", out, "--id", "number", "--proba", "--force")
             )
-            assert pq.read_metadata(out).num_rows == n_rows
+            check(out, n_rows)
             size = data.stat().st_size / 2**20
             print(f"{n_rows:12,d}{size:7.0f} MB{peak:7.0f} MB{seconds:7.1f} s", flush=True)
 

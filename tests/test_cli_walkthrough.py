@@ -189,7 +189,7 @@ def test_parquet_in_and_out(tmp_path):
     truth["visit"] = pd.to_datetime(truth["visit"])
     truth["smoker"] = truth["smoker"] == "true"
     truth["patient"] = np.arange(10**17, 10**17 + len(truth))
-    few = with_few_labels(truth)
+    few = with_few_labels(truth).assign(scans=[[1, 2]] * len(truth))
     few["severity"] = pd.Categorical(few["severity"], SEVERITIES, ordered=True)
     few.to_parquet(tmp_path / "few.parquet")
     truth.to_parquet(tmp_path / "truth.parquet")
@@ -198,6 +198,7 @@ def test_parquet_in_and_out(tmp_path):
     fitted = done("fit", tmp_path / "few.parquet", "--target", "severity", "--out", model, "--json")
     assert fitted.json["features"]["dates"] == ["visit"]
     assert fitted.json["features"]["categories"] == ["city", "smoker", "ward"]
+    assert "lists" in fitted.json["dropped"]["scans"]
     assert "counts the rows" in fitted.json["dropped"]["patient"]
     out = tmp_path / "predictions.parquet"
     arguments = ("predict", model, tmp_path / "truth.parquet", "--out", out, "--id", "patient")
@@ -272,6 +273,7 @@ def test_settings_reach_the_model(tmp_path):
     assert "site" in file.manifest["features"]["categories"]
 
 
+@pytest.mark.slow
 def test_the_command_itself(tmp_path):
     """In a process of its own: exit codes, output when piped, errors on standard error."""
     data, model = tmp_path / "few.csv", tmp_path / "few.semiordinal"

@@ -31,10 +31,12 @@ def with_gaps(cells: pd.Series, words: Collection[str] = MISSING_WORDS) -> pd.Se
     """
     if not is_text(cells):
         return cells
-    texts = cells.astype(object)
-    present = texts[texts.notna()]
-    stripped = present.map(str).str.strip().astype(object)
-    return stripped[~stripped.isin(words)].reindex(texts.index)
+    # Texts repeat, so each is looked at once.
+    codes, distinct = pd.factorize(cells.astype(object))
+    tidy = [str(text).strip() for text in distinct]
+    # Code −1, of missing cells, takes the last entry.
+    values = np.array([np.nan if text in words else text for text in [*tidy, ""]], dtype=object)
+    return pd.Series(values[codes], index=cells.index, name=cells.name, dtype=object)
 
 
 def is_text(cells: pd.Series) -> bool:
@@ -48,7 +50,8 @@ def is_text(cells: pd.Series) -> bool:
 
 def numbers(cells: pd.Series) -> pd.Series:
     """Cells as 64-bit floats; missing where a cell is, or is no number."""
-    values = with_gaps(cells)
+    # Words for missing are no numbers, and blanks around numbers do no harm.
+    values = cells.astype(object) if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     return pd.to_numeric(values, errors="coerce").astype("float64")
 
 
@@ -67,9 +70,10 @@ def days(cells: pd.Series) -> pd.Series:
 
 def texts(cells: pd.Series) -> pd.Series:
     """Cells as texts, with NaN where missing."""
-    values = with_gaps(cells).astype(object)
-    present = values[values.notna()].map(str)
-    return present.reindex(values.index, fill_value=np.nan).astype(object)
+    values = with_gaps(cells)
+    if is_text(values):
+        return values
+    return values.astype(object).map(str).where(values.notna(), np.nan)
 
 
 def looks_like_other_date(value: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 
 from . import cells
@@ -55,6 +56,9 @@ def choose_columns(
         if name in drop:
             choice.dropped[name] = "as asked"
             continue
+        if _is_nested(frame[name]):
+            choice.dropped[name] = "its cells are lists or records"
+            continue
         values = cells.with_gaps(frame[name])
         kind, trouble = _kind(values)
         trouble = trouble or ("" if name in keep else _uselessness(name, values, kind))
@@ -63,6 +67,12 @@ def choose_columns(
         else:
             homes[kind].append(name)
     return choice
+
+
+def _is_nested(column: pd.Series) -> bool:
+    """Whether cells hold more than one value each, as Parquet files allow."""
+    first = column.dropna().head(1).tolist()
+    return bool(first) and isinstance(first[0], list | dict | tuple | bytes | np.ndarray)
 
 
 def _kind(values: pd.Series) -> tuple[str, str]:

@@ -83,9 +83,9 @@ class TypedColumns(TransformerMixin, BaseEstimator):
 def _checked(column: pd.Series, convert: Any, kind: str) -> pd.Series:
     """The column converted; an error where a cell that is there is of another kind."""
     values = convert(column)
-    wrong = values.isna() & cells.with_gaps(column).notna()
-    if wrong.any():
-        example = str(column[wrong].iloc[0])
+    unread = cells.with_gaps(column[values.isna()]).dropna()
+    if len(unread):
+        example = str(unread.iloc[0])
         raise ValueError(
             f"Column {column.name!r} holds {example!r} where the model expects {kind}. Correct "
             "the cell, or leave it empty."

@@ -20,6 +20,7 @@ _CSV_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _DELIMITERS = ",;\t|"
 _BATCH_ROWS = 50_000
+_BUFFER_BYTES = 2**20
 
 
 class TableError(ValueError):
@@ -108,7 +109,9 @@ class TableFile:
 
     def _parquet(self) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path)
+            # Buffered ahead, the columns of all row groups would stay in memory; without a
+            # buffer size, those of the row group at hand, which may be the whole file.
+            return pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from error
 
