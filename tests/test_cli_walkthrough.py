@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,7 @@ from cli_problems import (
     wine,
     with_few_labels,
 )
+from semiordinal import __version__
 from semiordinal.model_files import load, read
 
 
@@ -308,6 +311,21 @@ def test_help_has_examples(name):
     told = semiordinal(name, "--help")
     assert told.exit_code == 0
     assert f"semiordinal {name}" in told.out.split("Examples:")[1]
+
+
+def test_the_first_run_of_the_documentation(tmp_path, monkeypatch):
+    page = Path(__file__).parent.parent / "docs" / "command-line.md"
+    block = page.read_text().split("## A first run")[1].split("```sh\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    for line in block.splitlines():
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "semiordinal"
+        done(*arguments)
+    assert len(pd.read_csv("predictions.csv")) == 442
+
+
+def test_version():
+    assert done("--version").out.strip() == __version__
 
 
 def test_datasets_and_quickstart(tmp_path):

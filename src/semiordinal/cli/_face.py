@@ -17,9 +17,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .. import __version__
+
 app = typer.Typer(
     name="semiordinal",
-    help="Ordered classes from a few labelled and many unlabelled rows of a table.",
     epilog="Exit codes: 0 done; 1 failed; 2 the command line must be changed.",
     no_args_is_help=True,
     add_completion=False,
@@ -160,6 +161,21 @@ def noting_warnings(notes: list[str]) -> Iterator[None]:
 def number(value: float | None) -> str:
     """Three decimals, or a dash where there is no number."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.3f}"
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="The version.")
+    ] = False,
+) -> None:
+    """Ordered classes from a few labelled and many unlabelled rows of a table."""
 
 
 def cut_list(values: Any, most: int = 10) -> str:

@@ -110,7 +110,7 @@ def fit(
 def _model_path(data: Path) -> Path:
     from ..model_files import SUFFIX
 
-    return Path(data.name.split(".")[0] + SUFFIX)
+    return Path(data.name.removesuffix(".gz")).with_suffix(SUFFIX)
 
 
 def _cross_validate(table: TrainingTable, estimator: Any, seed: int) -> dict[str, Any] | None:
