@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import math
 import os
@@ -114,7 +115,7 @@ def _plain_text(text: str) -> Any:
 
 def say_json(result: dict[str, Any]) -> None:
     """Print a result for machines; what is no number there is null."""
-    print(json.dumps(as_plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(as_plain(result), indent=2, allow_nan=False))
 
 
 def as_plain(value: Any) -> Any:
@@ -186,6 +187,10 @@ def cut_list(values: Any, most: int = 10) -> str:
 
 def main() -> None:
     """Run the command line."""
+    # A terminal that lacks a character shows another in its place.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     # A reader that stops early, such as head, is no error of ours.
     try:
         app(prog_name="semiordinal")
