@@ -25,13 +25,14 @@ LAYERS = [
     {"labels", "metrics"},
     {"rows"},
     {"sums"},
-    {"empirical_risk"},
+    {"empirical_risk", "latent_risk"},
     {"coordinates"},
     {"objective"},
     {"models"},
     {"solvers"},
     {"estimators"},
     {"selection", "datasets", "plotting"},
+    {"nn"},
     {"quickstart"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
