@@ -15,15 +15,15 @@ from sklearn.utils import check_random_state
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..coordinates import Coordinates
-from ..corrections import get_correction
 from ..empirical_risk import EmpiricalRisk
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..objective import Objective, threshold_map
-from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
+from ..risks import Risk
 from ..rows import Design
 from ..solvers import Solution, check_solver, solve
 from ._predict import ThresholdPredictor
+from ._risk import RiskChooser, check_number
 from ._rows import TrainingRows, training_rows
 
 _RANDOM_STARTS = 2
@@ -44,7 +44,7 @@ class Columns:
     fitted: dict[str, Any] = field(default_factory=dict)
 
 
-class RiskMinimizer(ThresholdPredictor):
+class RiskMinimizer(RiskChooser, ThresholdPredictor):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
 
     def __init__(
@@ -139,49 +139,10 @@ class RiskMinimizer(ThresholdPredictor):
         return self
 
     def _check_parameters(self) -> None:
-        get_correction(self.correction, self.leak)
-        check_number("unlabeled_weight", self.unlabeled_weight, 0, 1)
-        check_number("l2", self.l2, 0)
-        check_number("order_penalty", self.order_penalty, 0)
+        self._check_risk_parameters()
         check_number("tol", self.tol, 0)
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, at least 1.")
-
-    def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
-        """The risk to minimise; the supervised one where there are no unlabelled rows."""
-        class_counts, n_unlabeled = rows.totals
-        removed = self._removed_code(rows)
-        gamma = float(self.unlabeled_weight) if n_unlabeled else 0.0
-        empty = np.flatnonzero(class_counts == 0)
-        if len(empty):
-            name = rows.classes[empty[0]]
-            learnable = gamma > 0 and len(empty) == 1 and empty[0] == removed
-            if not learnable:
-                raise ValueError(
-                    f"Class {name!r} has no labelled row. One class may have none if it is the "
-                    "removed class and unlabelled rows stand in for it: set "
-                    f"removed_class={name!r} and unlabeled_weight > 0, and give unlabelled rows; "
-                    "else label a row of it, or leave it out of classes."
-                )
-            if prior[removed] == 0:
-                raise ValueError(
-                    f"Class {name!r} has no labelled row, so the labels give it a prior of zero. "
-                    "Set class_prior to the known probabilities, or to 'uniform'."
-                )
-        correction = get_correction(self.correction, self.leak)
-        return Risk(gamma, removed, correction if gamma else None)
-
-    def _removed_code(self, rows: TrainingRows) -> int:
-        rule = self.removed_class
-        if isinstance(rule, str) and rule in REMOVED_CLASSES and rule not in rows.classes:
-            return removed_by_rule(rule, rows.totals[0])
-        position = np.flatnonzero([label == rule for label in rows.classes.tolist()])
-        if not len(position):
-            raise ValueError(
-                f"removed_class={rule!r} is neither one of {list(REMOVED_CLASSES)} nor one of the "
-                f"classes {rows.classes.tolist()}."
-            )
-        return int(position[0])
 
     def _objective(
         self, columns: Columns, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
@@ -202,18 +163,6 @@ class RiskMinimizer(ThresholdPredictor):
         size = np.abs(supervised).mean()
         noise = random.normal(scale=size, size=(_RANDOM_STARTS, len(supervised)))
         return [supervised, *(supervised + noise)]
-
-
-def check_number(
-    name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False
-) -> None:
-    """Raise unless the value is a finite number in the range."""
-    is_number = isinstance(value, int | float | np.number)
-    fits = is_number and low <= value <= high and not math.isinf(value)
-    if not fits or (open_low and value == low):
-        bound = f"above {low}" if open_low else f"at least {low}"
-        allowed = bound if math.isinf(high) else f"from {low} to {high}"
-        raise ValueError(f"{name}={value!r} must be a number {allowed}.")
 
 
 def _warn_if_short(solution: Solution, max_iter: int) -> None:

@@ -30,19 +30,14 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class ThresholdPredictor(ClassifierMixin, BaseEstimator):
+class LatentPredictor(ClassifierMixin, BaseEstimator):
     """Predicts the class of the interval between thresholds that the latent score falls in."""
 
     loss: str
     margin: str
     classes_: NDArray[Any]
     missing_label: Any
-    coef_: Array
     thresholds_: Array
-
-    @abstractmethod
-    def _design(self, X: Any) -> Design:
-        """Rows to predict for, as columns that ``coef_`` multiplies."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -61,11 +56,11 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         array of shape (n_samples,)
         """
         check_is_fitted(self)
-        design = self._design(feature_rows(self, X, reset=False))
-        latent = np.empty(design.n_rows)
-        for rows, block in design.blocks():
-            latent[rows] = block @ self.coef_
-        return latent
+        return self._latent(feature_rows(self, X, reset=False))
+
+    @abstractmethod
+    def _latent(self, rows: Any) -> Array:
+        """f(x) of checked rows."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class whose interval between thresholds holds the score.
@@ -158,3 +153,20 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         codes = encode_labels(y, self.classes_, self.missing_label).codes
         task = get_loss(self.loss, self.margin).task
         return -task_error(task, codes, predicted, sample_weight)
+
+
+class ThresholdPredictor(LatentPredictor):
+    """The latent score is linear in coefficients."""
+
+    coef_: Array
+
+    @abstractmethod
+    def _design(self, X: Any) -> Design:
+        """Rows to predict for, as columns that ``coef_`` multiplies."""
+
+    def _latent(self, rows: Any) -> Array:
+        design = self._design(rows)
+        latent = np.empty(design.n_rows)
+        for at, block in design.blocks():
+            latent[at] = block @ self.coef_
+        return latent
