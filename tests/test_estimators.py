@@ -13,10 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from problems import make_problem
+from problems import build_objective, make_problem
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.models import KernelRows
+from semiordinal.solvers.newton import Newton
 
 ESTIMATORS = [LinearOrdinalClassifier, KernelOrdinalClassifier]
 ARGMAX = {
@@ -350,6 +351,17 @@ def test_many_rows_start_from_some_and_end_at_the_same(monkeypatch):
     whole = LinearOrdinalClassifier().fit(X, y)
     assert thinned.n_iter_ < whole.n_iter_
     np.testing.assert_allclose(thinned.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
+
+
+def test_a_good_start_is_kept_on_many_rows():
+    """What the solution on some rows is for; from the solution on all, it would lead away."""
+    problem = make_problem(n_labeled=30_000, n_unlabeled=10_000)
+    objective = build_objective(problem)
+    cold = Newton().minimize(objective, objective.start())
+    warm = Newton().minimize(objective, cold.variables)
+    assert cold.n_iter > 1
+    assert warm.n_iter == 1
+    np.testing.assert_allclose(warm.variables, cold.variables, atol=1e-9)
 
 
 def test_blocks_do_not_matter(monkeypatch, diabetes):

@@ -39,8 +39,17 @@ class Newton(Solver):
         if n_rows > _THIN_ABOVE:
             thinned = objective.with_risk(objective.risk.thinned(_THIN_ROWS_PER_LABEL))
             if thinned.risk.design.n_rows <= n_rows / 2:
-                start = self._descend(thinned, start, tol=max(self.tol, 1e-4)).variables
+                start = self._better_start(thinned, start)
         return self._descend(objective, start, self.tol)
+
+    def _better_start(self, thinned: Objective, start: Array) -> Array:
+        """The solution on some rows, unless the start is as good for all that they can tell."""
+        rough = self._descend(thinned, start, tol=max(self.tol, 1e-4))
+        gain = thinned.value_gradient(start)[0] - rough.value
+        # The solution on all rows is above that on some, on these, by about the number of
+        # variables over theirs (0.2 to 1.6 times that, as measured).
+        noise = 5 * thinned.n_variables / thinned.risk.design.n_rows
+        return rough.variables if gain > noise else start
 
     def _descend(self, objective: Objective, variables: Array, tol: float) -> Solution:
         lower, upper = objective.bounds
