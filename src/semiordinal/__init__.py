@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
+    from .nn import NeuralOrdinalClassifier
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "KernelOrdinalClassifier": ".estimators",
     "LinearOrdinalClassifier": ".estimators",
+    "NeuralOrdinalClassifier": ".nn",
 }
 
-__all__ = ["KernelOrdinalClassifier", "LinearOrdinalClassifier", "__version__"]
+__all__ = [
+    "KernelOrdinalClassifier",
+    "LinearOrdinalClassifier",
+    "NeuralOrdinalClassifier",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

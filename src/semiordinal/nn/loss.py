@@ -115,10 +115,10 @@ class SemiOrdinalLoss(nn.Module):
         self.order_penalty = float(order_penalty)
         self.descent_ascent = correction_step == "descent-ascent"
         self._class_prior = class_prior
-        self._class_counts = _check_counts(class_counts, self.n_classes)
+        self.class_counts = _check_counts(class_counts, self.n_classes)
         self._prior(np.ones(self.n_classes))  # a bad prior is found here, not in training
         self._loss = get_loss(loss, margin)
-        removed = _removed_code(removed_class, self.n_classes, self._class_counts)
+        removed = _removed_code(removed_class, self.n_classes, self.class_counts)
         self._risk = Risk(
             float(unlabeled_weight), removed, get_correction(leak=leak, name=correction)
         )
@@ -248,19 +248,19 @@ class SemiOrdinalLoss(nn.Module):
         counts, n_unlabeled = totals[:-1], float(totals[-1])
         prior = self._prior(counts)
         self._check_batch(counts, n_unlabeled, prior)
-        if self._class_counts is None:
+        if self.class_counts is None:
             return risk.label_weights(counts, n_unlabeled, prior)
         # Each row of the batch stands for as many of its label as there are in all.
-        weights = risk.label_weights(self._class_counts, n_unlabeled, prior)
+        weights = risk.label_weights(self.class_counts, n_unlabeled, prior)
         stands_for = np.divide(
-            self._class_counts, counts, out=np.zeros(self.n_classes), where=counts > 0
+            self.class_counts, counts, out=np.zeros(self.n_classes), where=counts > 0
         )
         factors = np.r_[stands_for, 1.0][:, None]
         rest = None if weights.corrected is None else factors * weights.corrected
         return LabelWeights(factors * weights.main, rest, weights.factor)
 
     def _prior(self, batch_counts: Array) -> Array:
-        counts = batch_counts if self._class_counts is None else self._class_counts
+        counts = batch_counts if self.class_counts is None else self.class_counts
         if not counts.any():
             raise ValueError(
                 "The batch has no labelled row. Draw batches by StratifiedBatchSampler, which "
@@ -271,8 +271,8 @@ class SemiOrdinalLoss(nn.Module):
     def _check_batch(self, counts: Array, n_unlabeled: float, prior: Array) -> None:
         """Raise where rows are missing without which the estimate would be biased."""
         needed = np.zeros(self.n_classes, dtype=bool)
-        if self._class_counts is not None:
-            needed |= self._class_counts > 0
+        if self.class_counts is not None:
+            needed |= self.class_counts > 0
         if self._risk.unlabeled_weight:
             needed |= (prior > 0) & (np.arange(self.n_classes) != self._risk.removed)
         absent = np.flatnonzero(needed & (counts == 0))
