@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from skorch import NeuralNet
 from torch import nn
 from torch.utils.data import Dataset
@@ -16,6 +18,7 @@ from torch.utils.data import Dataset
 from .._typing import Array, Codes
 from ..models import MatrixRows
 from ..rows import as_dense
+from ..selection import LabelledShuffleSplit
 from .networks import OrdinalNetwork
 from .sampler import StratifiedBatchSampler
 
@@ -132,3 +135,57 @@ def find_device(device: Any) -> torch.device:
             f"device={device!r} is not available here; choose 'auto' or one of {present}."
         )
     return found
+
+
+def hold_out(
+    data: RowTensors, fraction: float, classes: NDArray[Any], seed: int
+) -> tuple[RowTensors, RowTensors]:
+    """Training rows, and held-out ones of both kinds with every class among them."""
+    splitter = LabelledShuffleSplit(
+        1, test_size=fraction, random_state=seed, hold_out_unlabeled=True, missing_label=-1
+    )
+    try:
+        train, valid = next(splitter.split(data.codes[:, None], data.codes))
+    except ValueError:  # too few rows for so many classes
+        train, valid = np.arange(len(data)), np.empty(0, dtype=np.intp)
+    n_groups = len(classes) + 1
+    held_out, present = (
+        np.bincount(codes + 1, minlength=n_groups)[1:] for codes in (data.codes[valid], data.codes)
+    )
+    lacking = (held_out == 0) & (present > 0)
+    if lacking.any():
+        raise ValueError(
+            f"validation_fraction={fraction} holds out no labelled row of class "
+            f"{classes[lacking][0]!r}. Raise it, label more rows of each class, or set "
+            "early_stopping=False."
+        )
+    return data.take(train), data.take(valid)
+
+
+def check_scores(network: nn.Module, rows: torch.Tensor) -> None:
+    """Score a few rows, so that a network that does not fit is found before training."""
+    network.eval()
+    with torch.no_grad():
+        try:
+            scores = network(rows)
+        except RuntimeError as error:
+            raise ValueError(
+                f"module cannot score rows of {rows.shape[1]} features: {error}. Its first layer "
+                "must take as many; for images, start with torch.nn.Unflatten."
+            ) from error
+    shape = tuple(scores.shape) if isinstance(scores, torch.Tensor) else type(scores).__name__
+    if shape not in ((len(rows),), (len(rows), 1)):
+        raise ValueError(
+            f"module gives an output of shape {shape} for {len(rows)} rows; one score for each is "
+            "needed, of shape (n,) or (n, 1). End it with torch.nn.Linear(n_hidden, 1)."
+        )
+    network.train()
+
+
+@contextmanager
+def own_randomness(device: torch.device, seed: int) -> Iterator[None]:
+    """Seed torch inside, and leave the generators outside as they were."""
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        torch.manual_seed(seed)
+        yield

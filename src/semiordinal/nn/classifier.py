@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from skorch.helper import predefined_split
-from torch import nn
 
 from .._typing import Array
 from ..estimators._predict import LatentPredictor
-from ..estimators._risk import RiskChooser, check_number
+from ..estimators._risk import RiskChooser
 from ..estimators._rows import TrainingRows, training_rows
 from ..labels import resolve_prior
-from ..losses import get_loss
 from ..models import MatrixRows, column_moments
 from ..risks import Risk
 from ..rows import RowLabels
-from ..selection import LabelledShuffleSplit
 from ._callbacks import (
     EpochProgress,
     EpochSeed,
@@ -35,17 +29,21 @@ from ._callbacks import (
 )
 from ._checkpoint import WholeCheckpoint, plain_history, read_checkpoint
 from ._docs import document
+from ._parameters import check_parameters, describe_run
 from ._training import (
     OrdinalNet,
     RowTensors,
+    check_scores,
     find_device,
     find_optimizer,
+    hold_out,
     optimizer_groups,
+    own_randomness,
     penalized_risk,
     standardized_tensor,
 )
 from .files import export_onnx, read_model, write_model
-from .loss import CORRECTION_STEPS, SemiOrdinalLoss
+from .loss import SemiOrdinalLoss
 from .networks import OrdinalNetwork, build_network
 from .sampler import StratifiedBatchSampler
 
@@ -54,10 +52,6 @@ _FULL_BATCH_ROWS = 10_000
 _MINI_BATCH_ROWS = 1_024
 # Seeds of epochs are this one plus the epoch, and must stay in 63 bits.
 _LARGEST_SEED = 2**31 - 1
-_RUN_PARAMETERS = (
-    *("loss", "margin", "unlabeled_weight", "correction", "leak", "correction_step"),
-    *("order_penalty", "l2", "lr", "early_stopping", "validation_fraction", "patience"),
-)
 
 
 @document
@@ -175,21 +169,21 @@ class NeuralOrdinalClassifier(RiskChooser, LatentPredictor):
         -------
         self
         """
-        self._check_parameters()
+        check_parameters(self)
         device = find_device(self.device)
         rows = training_rows(
             self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
         )
         prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         risk = self._risk(rows, prior)
-        run = self._describe_run(rows)
+        run = describe_run(self, rows)
         found = None
         if self.resume and self.checkpoint_dir is not None:
             found = read_checkpoint(Path(self.checkpoint_dir), run, device)
         seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
         if found is not None and self.random_state is None:
             seed = found["run"]["seed"]
-        with _own_randomness(device, seed):
+        with own_randomness(device, seed):
             fitted = self._train(rows, prior, risk, device, {**run, "seed": seed}, found)
         for name, value in fitted.items():
             setattr(self, name, value)
@@ -213,10 +207,12 @@ class NeuralOrdinalClassifier(RiskChooser, LatentPredictor):
             rows.labels.codes,
             rows.labels.weights,
         )
-        _check_scores(network.to(device), data.rows[:4])
+        check_scores(network.to(device), data.rows[:4])
         if not risk.unlabeled_weight and rows.n_unlabeled:
             data = data.take(np.flatnonzero(data.codes >= 0))
-        train, valid = self._split(data, risk, rows.classes, run["seed"])
+        train, valid = data, None
+        if self.early_stopping:
+            train, valid = hold_out(data, self.validation_fraction, rows.classes, run["seed"])
         sampler = StratifiedBatchSampler(train.codes, self._batch_size(train), run["seed"])
         counts = RowLabels(train.codes, train.weights).totals(len(rows.classes))[:-1]
         module = OrdinalNetwork(network, self._make_loss(risk, prior, counts).to(device, dtype))
@@ -286,33 +282,6 @@ class NeuralOrdinalClassifier(RiskChooser, LatentPredictor):
             class_counts=class_counts,
         )
 
-    def _split(
-        self, data: RowTensors, risk: Risk, classes: NDArray[Any], seed: int
-    ) -> tuple[RowTensors, RowTensors | None]:
-        """Training rows, and held-out ones of both kinds for early stopping."""
-        if not self.early_stopping:
-            return data, None
-        splitter = LabelledShuffleSplit(
-            1,
-            test_size=self.validation_fraction,
-            random_state=seed,
-            hold_out_unlabeled=True,
-            missing_label=-1,
-        )
-        try:
-            train, valid = next(splitter.split(data.codes[:, None], data.codes))
-        except ValueError:
-            valid = np.empty(0, dtype=np.intp)
-        held_out = np.bincount(data.codes[valid] + 1, minlength=len(classes) + 1)[1:]
-        needed = (held_out == 0) & (np.bincount(data.codes + 1)[1:] > 0)
-        if needed.any():
-            raise ValueError(
-                f"validation_fraction={self.validation_fraction} holds out no labelled row of "
-                f"class {classes[needed][0]!r}. Raise it, label more rows of each class, or set "
-                "early_stopping=False."
-            )
-        return data.take(train), data.take(valid)
-
     def _batch_size(self, data: RowTensors) -> int | None:
         n_labels = len(np.unique(data.codes))
         if self.batch_size == "auto":
@@ -362,41 +331,6 @@ class NeuralOrdinalClassifier(RiskChooser, LatentPredictor):
             net.optimizer_.load_state_dict(found["optimizer"])
             net.history.extend({**row, "batches": []} for row in found["history"])
         return net
-
-    def _check_parameters(self) -> None:
-        get_loss(self.loss, self.margin)
-        self._check_risk_parameters()
-        find_optimizer(self.optimizer)
-        if self.correction_step not in CORRECTION_STEPS:
-            raise ValueError(
-                f"correction_step={self.correction_step!r} is not known; choose one of "
-                f"{list(CORRECTION_STEPS)}."
-            )
-        check_number("lr", self.lr, 0, open_low=True)
-        if self.early_stopping:
-            check_number("validation_fraction", self.validation_fraction, 0, 0.9, open_low=True)
-        for name in ("max_epochs", "patience", "checkpoint_every"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name}={value!r} must be a whole number, at least 1.")
-        is_size = isinstance(self.batch_size, int | np.integer) and self.batch_size >= 1
-        if self.batch_size not in ("auto", "full") and not is_size:
-            raise ValueError(
-                f"batch_size={self.batch_size!r} must be 'auto', 'full' or a number of rows."
-            )
-        if self.resume and self.checkpoint_dir is None:
-            raise ValueError("resume=True needs the checkpoint_dir that the first run wrote to.")
-
-    def _describe_run(self, rows: TrainingRows) -> State:
-        """What two runs must share for one to go on from the other's checkpoint."""
-        run: State = {name: getattr(self, name) for name in _RUN_PARAMETERS}
-        run["batch_size"] = str(self.batch_size)
-        run["optimizer"] = find_optimizer(self.optimizer).__name__
-        run["n_features"] = rows.matrix.n_columns
-        run["classes"] = [str(label) for label in rows.classes]
-        run["rows_by_label"] = np.bincount(rows.labels.codes + 1).tolist()
-        run["column_sums"] = rows.matrix.sums.tolist()
-        return {k: v.item() if isinstance(v, np.generic) else v for k, v in run.items()}
 
     def _latent(self, rows: Any) -> Array:
         module = self.module_
@@ -457,34 +391,5 @@ class NeuralOrdinalClassifier(RiskChooser, LatentPredictor):
         export_onnx(self, path)
 
 
-def _check_scores(network: nn.Module, rows: torch.Tensor) -> None:
-    """Score a few rows, so that a network that does not fit is found before training."""
-    network.eval()
-    with torch.no_grad():
-        try:
-            scores = network(rows)
-        except RuntimeError as error:
-            raise ValueError(
-                f"module cannot score rows of {rows.shape[1]} features: {error}. Its first layer "
-                "must take as many; for images, start with torch.nn.Unflatten."
-            ) from error
-    shape = tuple(scores.shape) if isinstance(scores, torch.Tensor) else type(scores).__name__
-    if shape not in ((len(rows),), (len(rows), 1)):
-        raise ValueError(
-            f"module gives an output of shape {shape} for {len(rows)} rows; one score for each is "
-            "needed, of shape (n,) or (n, 1). End it with torch.nn.Linear(n_hidden, 1)."
-        )
-    network.train()
-
-
 def _thresholds(module: OrdinalNetwork) -> Array:
     return module.loss.thresholds().detach().cpu().numpy().astype(np.float64)
-
-
-@contextmanager
-def _own_randomness(device: torch.device, seed: int) -> Iterator[None]:
-    """Seed torch inside, and leave the generators outside as they were."""
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
-        torch.manual_seed(seed)
-        yield
