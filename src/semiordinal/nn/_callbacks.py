@@ -23,6 +23,15 @@ class NonFiniteLossError(Exception):
         self.restored = restored
 
 
+def seed_torch(seed: int, device: Any) -> None:
+    """Seed the generators that training draws from; torch.manual_seed, which seeds those of
+    all backends, keeps a record of each call for those that are not in use."""
+    torch.default_generator.manual_seed(seed)
+    kind = torch.device(device).type
+    if kind != "cpu":
+        getattr(torch, kind).manual_seed(seed)
+
+
 class EpochSeed(Callback):
     """Seeds each epoch by its number, so that a resumed run draws what the whole one drew."""
 
@@ -32,7 +41,7 @@ class EpochSeed(Callback):
 
     def on_epoch_begin(self, net: Any, **kwargs: Any) -> None:
         epoch = len(net.history)
-        torch.manual_seed(self.seed + epoch)
+        seed_torch(self.seed + epoch, net.device)
         self.sampler.set_epoch(epoch)
 
 

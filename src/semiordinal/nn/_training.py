@@ -19,6 +19,7 @@ from .._typing import Array, Codes
 from ..models import MatrixRows
 from ..rows import as_dense
 from ..selection import LabelledShuffleSplit
+from ._callbacks import seed_torch
 from .networks import OrdinalNetwork
 from .sampler import StratifiedBatchSampler
 
@@ -187,5 +188,5 @@ def own_randomness(device: torch.device, seed: int) -> Iterator[None]:
     """Seed torch inside, and leave the generators outside as they were."""
     devices = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices):
-        torch.manual_seed(seed)
+        seed_torch(seed, device)
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -123,15 +124,19 @@ def export_onnx(model: NeuralOrdinalClassifier, path: Any) -> None:
         ) from error
     graph = _Graph(model).to("cpu").eval()
     rows = torch.zeros((2, model.n_features_in_), dtype=torch.float64)
-    program = torch.onnx.export(
-        graph,
-        (rows,),
-        dynamo=True,
-        input_names=["rows"],
-        output_names=["latent", "position", "thresholds"],
-        dynamic_shapes={"rows": {0: torch.export.Dim("n")}},
-        verbose=False,
-    )
+    with warnings.catch_warnings():
+        # Torch warns of deprecated parts of its own that its exporter still uses.
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        program = torch.onnx.export(
+            graph,
+            (rows,),
+            dynamo=True,
+            input_names=["rows"],
+            output_names=["latent", "position", "thresholds"],
+            dynamic_shapes={"rows": {0: torch.export.Dim("n")}},
+            verbose=False,
+        )
     assert program is not None
     program.save(path)
 
