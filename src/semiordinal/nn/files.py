@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -96,18 +97,18 @@ class _Graph(nn.Module):
 
     def __init__(self, model: NeuralOrdinalClassifier):
         super().__init__()
-        self.network = model.module_.network
+        self.network = copy.deepcopy(model.module_.network)  # it may move to another device
         self.dtype = next(self.network.parameters()).dtype
         self.register_buffer("mean", torch.from_numpy(model.column_mean_))
         self.register_buffer("scale", torch.from_numpy(model.column_scale_))
-        self.register_buffer("thresholds", model.module_.loss.thresholds().detach().clone())
+        self.register_buffer("cuts", model.module_.loss.thresholds().detach().clone())
 
     def forward(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         standardized = ((rows - self.get_buffer("mean")) / self.get_buffer("scale")).to(self.dtype)
         latent = self.network(standardized).reshape(-1)
-        thresholds = self.get_buffer("thresholds")
-        position = (latent[:, None] > thresholds).sum(dim=1)
-        return latent, position, thresholds.clone()
+        cuts = self.get_buffer("cuts")
+        position = (latent[:, None] > cuts).sum(dim=1)
+        return latent, position, cuts.clone()
 
 
 def export_onnx(model: NeuralOrdinalClassifier, path: Any) -> None:

@@ -138,6 +138,11 @@ class SemiOrdinalLoss(nn.Module):
             self.thresholds = FreeThresholds(start)
         self._last: tuple[RowLabels, bool, LatentRisk] | None = None
 
+    @property
+    def unlabeled_weight(self) -> float:
+        """γ of the risk."""
+        return self._risk.unlabeled_weight
+
     def forward(self, latent: torch.Tensor, labels: Any, sample_weight: Any = None) -> torch.Tensor:
         """The risk, with the order penalty.
 
