@@ -11,6 +11,13 @@ HAS_TORCH = find_spec("torch") is not None and find_spec("skorch") is not None
 collect_ignore_glob = [] if HAS_TORCH else ["src/semiordinal/nn/*", "tests/test_nn_*.py"]
 
 
+if HAS_TORCH:
+    import torch
+
+    # Small networks gain nothing by threads, and lose much where test processes share cores.
+    torch.set_num_threads(1)
+
+
 def pytest_report_header() -> str:
     return "" if HAS_TORCH else "neural networks: not tested, the extra torch is not installed"
 

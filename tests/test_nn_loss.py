@@ -109,10 +109,12 @@ def test_order_penalty_and_prediction_thresholds(loss, order):
     objective = build_objective(PROBLEM, loss=loss, order_penalty=3.0, l2=0.0, standardize=False)
     coef = np.array([0.4, -0.2, 0.3])
     scored = module.thresholds.scored().detach().numpy()
-    variables = np.r_[coef, objective.coordinates.threshold_map.variables(scored)]
+    # The objective's thresholds are those of centred columns.
+    shift = objective.coordinates.shift @ coef
+    variables = np.r_[coef, objective.coordinates.threshold_map.variables(scored - shift)]
     value = module(torch.as_tensor(PROBLEM.X @ coef), CODES)
     assert value.item() == pytest.approx(objective.value_gradient(variables)[0], rel=1e-9)
-    expected = objective.prediction_thresholds(variables)[1]
+    expected = objective.coef_and_thresholds(variables)[1]
     np.testing.assert_allclose(module.thresholds().detach(), expected, rtol=1e-9)
     latent = PROBLEM.X @ coef
     predicted = module.predict(torch.as_tensor(latent))

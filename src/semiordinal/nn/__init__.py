@@ -1,7 +1,7 @@
 """Neural networks with the risks of the core; needs the extra ``torch``.
 
 `SemiOrdinalLoss` is a loss module for one's own training loops, `StratifiedBatchSampler`
-keeps every kind of row in every mini-batch.
+keeps every kind of row in every mini-batch, `NeuralOrdinalClassifier` is the estimator.
 """
 
 try:
@@ -13,12 +13,14 @@ except ImportError as error:
         "imported. Install the extra that brings both: pip install semiordinal[torch]"
     ) from error
 
+from .classifier import NeuralOrdinalClassifier
 from .loss import SemiOrdinalLoss
 from .networks import HiddenLayerNetwork
 from .sampler import StratifiedBatchSampler
 
 __all__ = [
     "HiddenLayerNetwork",
+    "NeuralOrdinalClassifier",
     "SemiOrdinalLoss",
     "StratifiedBatchSampler",
 ]

@@ -10,7 +10,7 @@ from torch import nn
 
 from .._typing import Array, Codes
 from ..corrections import get_correction
-from ..estimators._risk import check_number
+from ..estimators._checks import check_number
 from ..labels import resolve_prior
 from ..latent_risk import LatentRisk
 from ..losses import get_loss
@@ -115,17 +115,16 @@ class SemiOrdinalLoss(nn.Module):
         self.order_penalty = float(order_penalty)
         self.descent_ascent = correction_step == "descent-ascent"
         self._class_prior = class_prior
-        self._class_counts = _check_counts(class_counts, self.n_classes)
+        self.class_counts = _check_counts(class_counts, self.n_classes)
         self._prior(np.ones(self.n_classes))  # a bad prior is found here, not in training
         self._loss = get_loss(loss, margin)
-        removed = _removed_code(removed_class, self.n_classes, self._class_counts)
+        removed = _removed_code(removed_class, self.n_classes, self.class_counts)
         self._risk = Risk(
             float(unlabeled_weight), removed, get_correction(leak=leak, name=correction)
         )
         start = starting_thresholds(self._loss, self._prior(np.ones(self.n_classes)))
         if self._loss.unit_gaps:
-            offsets = self._loss.score_offsets(self.n_classes)
-            first = start[0] - (0.0 if offsets is None else offsets[0])
+            first = start[0] - self._loss.score_offsets(self.n_classes)[0]
             self.thresholds = UnitThresholds(first, self._loss, self.n_classes)
         elif thresholds == "ordered":
             self.thresholds = OrderedThresholds(start)
@@ -137,6 +136,11 @@ class SemiOrdinalLoss(nn.Module):
         else:
             self.thresholds = FreeThresholds(start)
         self._last: tuple[RowLabels, bool, LatentRisk] | None = None
+
+    @property
+    def unlabeled_weight(self) -> float:
+        """γ of the risk."""
+        return self._risk.unlabeled_weight
 
     def forward(self, latent: torch.Tensor, labels: Any, sample_weight: Any = None) -> torch.Tensor:
         """The risk, with the order penalty.
@@ -248,19 +252,19 @@ class SemiOrdinalLoss(nn.Module):
         counts, n_unlabeled = totals[:-1], float(totals[-1])
         prior = self._prior(counts)
         self._check_batch(counts, n_unlabeled, prior)
-        if self._class_counts is None:
+        if self.class_counts is None:
             return risk.label_weights(counts, n_unlabeled, prior)
         # Each row of the batch stands for as many of its label as there are in all.
-        weights = risk.label_weights(self._class_counts, n_unlabeled, prior)
+        weights = risk.label_weights(self.class_counts, n_unlabeled, prior)
         stands_for = np.divide(
-            self._class_counts, counts, out=np.zeros(self.n_classes), where=counts > 0
+            self.class_counts, counts, out=np.zeros(self.n_classes), where=counts > 0
         )
         factors = np.r_[stands_for, 1.0][:, None]
         rest = None if weights.corrected is None else factors * weights.corrected
         return LabelWeights(factors * weights.main, rest, weights.factor)
 
     def _prior(self, batch_counts: Array) -> Array:
-        counts = batch_counts if self._class_counts is None else self._class_counts
+        counts = batch_counts if self.class_counts is None else self.class_counts
         if not counts.any():
             raise ValueError(
                 "The batch has no labelled row. Draw batches by StratifiedBatchSampler, which "
@@ -271,8 +275,8 @@ class SemiOrdinalLoss(nn.Module):
     def _check_batch(self, counts: Array, n_unlabeled: float, prior: Array) -> None:
         """Raise where rows are missing without which the estimate would be biased."""
         needed = np.zeros(self.n_classes, dtype=bool)
-        if self._class_counts is not None:
-            needed |= self._class_counts > 0
+        if self.class_counts is not None:
+            needed |= self.class_counts > 0
         if self._risk.unlabeled_weight:
             needed |= (prior > 0) & (np.arange(self.n_classes) != self._risk.removed)
         absent = np.flatnonzero(needed & (counts == 0))

@@ -80,7 +80,7 @@ def build_network(
                 f"module={module!r} must be a torch.nn.Module class, an instance, or a function "
                 "that returns one."
             )
-        if "n_features" in inspect.signature(make).parameters:
+        if _takes_n_features(make):
             params.setdefault("n_features", n_features)
         try:
             network = make(**params)
@@ -93,3 +93,10 @@ def build_network(
     if not any(parameter.requires_grad for parameter in network.parameters()):
         raise ValueError(f"module={module!r} has no parameter to train.")
     return network
+
+
+def _takes_n_features(make: Callable[..., Any]) -> bool:
+    try:
+        return "n_features" in inspect.signature(make).parameters
+    except ValueError:  # written in C, without a signature
+        return False

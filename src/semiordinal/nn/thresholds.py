@@ -54,12 +54,9 @@ class UnitThresholds(Thresholds):
 
     def __init__(self, first: float, loss: OrdinalLoss, n_classes: int):
         super().__init__()
-        offsets = loss.score_offsets(n_classes)
         self.first = nn.Parameter(_tensor(np.array([first])))
         self.register_buffer("steps", _tensor(np.arange(n_classes - 1.0)), persistent=False)
-        self.register_buffer(
-            "offsets", _tensor(np.zeros(1) if offsets is None else offsets), persistent=False
-        )
+        self.register_buffer("offsets", _tensor(loss.score_offsets(n_classes)), persistent=False)
 
     def forward(self) -> torch.Tensor:
         return self.first + self.get_buffer("steps")
