@@ -25,7 +25,7 @@ LAYERS = [
     {"labels", "metrics"},
     {"rows"},
     {"sums"},
-    {"empirical_risk"},
+    {"empirical_risk", "latent_risk"},
     {"coordinates"},
     {"objective"},
     {"models"},
@@ -34,6 +34,7 @@ LAYERS = [
     {"baselines"},
     {"methods"},
     {"selection", "datasets", "plotting"},
+    {"nn"},
     {"quickstart", "model_files", "tables"},
     {"cli"},
 ]

@@ -15,25 +15,32 @@ if TYPE_CHECKING:
         TransductiveOrdinalClassifier,
     )
     from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
+    from .labels import ClassOrderWarning
+    from .nn import NeuralOrdinalClassifier
+    from .solvers import UnboundedObjectiveError
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ClassOrderWarning": ".labels",
-    "UnboundedObjectiveError": ".solvers",
     "KernelOrdinalClassifier": ".estimators",
     "LinearOrdinalClassifier": ".estimators",
     "ManifoldOrdinalClassifier": ".baselines",
+    "NeuralOrdinalClassifier": ".nn",
     "OrdinalSelfTraining": ".baselines",
     "TransductiveOrdinalClassifier": ".baselines",
+    "UnboundedObjectiveError": ".solvers",
 }
 
 __all__ = [
+    "ClassOrderWarning",
     "KernelOrdinalClassifier",
     "LinearOrdinalClassifier",
     "ManifoldOrdinalClassifier",
+    "NeuralOrdinalClassifier",
     "OrdinalSelfTraining",
     "TransductiveOrdinalClassifier",
+    "UnboundedObjectiveError",
     "__version__",
 ]
 

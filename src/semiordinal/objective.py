@@ -26,6 +26,18 @@ def threshold_map(loss: OrdinalLoss, n_classes: int, order_penalty: float = 0.0)
     return ThresholdMap.ordered(n_classes - 1, order_penalty, smallest_gap)
 
 
+def starting_thresholds(loss: OrdinalLoss, class_totals: Array) -> Array:
+    """Thresholds that fit the class totals where every latent score is zero."""
+    n_classes = len(class_totals)
+    if loss.unit_gaps:
+        mean = class_totals @ np.arange(1, n_classes + 1) / class_totals.sum()
+        return 1.5 - mean + loss.score_offsets(n_classes)
+    cumulative = np.cumsum(class_totals)[:-1] / class_totals.sum()
+    thresholds = logit(np.clip(cumulative, 0.02, 0.98))
+    spaced = thresholds[0] + 0.1 * np.arange(len(thresholds))
+    return np.maximum(thresholds, spaced)
+
+
 class Objective:
     """``risk + (l2/2)‖v‖² + order penalty`` over solver variables (v, t)."""
 
@@ -119,16 +131,7 @@ class Objective:
 
     def start(self) -> Array:
         """Zero coefficients, and thresholds that fit the class totals without them."""
-        totals = self.class_totals()
-        loss = self.risk.loss
-        if loss.unit_gaps:
-            mean = totals @ np.arange(1, len(totals) + 1) / totals.sum()
-            thresholds = 1.5 - mean + loss.score_offsets(len(totals))
-        else:
-            cumulative = np.cumsum(totals)[:-1] / totals.sum()
-            thresholds = logit(np.clip(cumulative, 0.02, 0.98))
-            spaced = thresholds[0] + 0.1 * np.arange(len(thresholds))
-            thresholds = np.maximum(thresholds, spaced)
+        thresholds = starting_thresholds(self.risk.loss, self.class_totals())
         t = self.coordinates.threshold_map.variables(thresholds)
         return np.concatenate([np.zeros(self.coordinates.n_coefs), t])
 

@@ -68,18 +68,32 @@ class _Quadratic:
             )
 
 
+class ThresholdTerms:
+    """The terms that see the rows only through summed weights: of θ, of gaps, constants."""
+
+    def __init__(self, loss: WeightedLoss, labels: RowLabels):
+        totals = labels.totals(len(loss.main) - 1)
+        self._constant = 0.0 if loss.constant is None else float(totals @ loss.constant)
+        self._linear = np.zeros(1) if loss.linear is None else totals @ loss.linear
+        self._gap_weights = None if loss.gap is None else (totals @ loss.gap)[1:-1]
+
+    def add_to(self, sums: Sums, thresholds: Array) -> None:
+        linear = np.zeros(len(thresholds)) + self._linear
+        sums.value += self._constant + float(thresholds @ linear)
+        sums.thresholds += linear
+        if self._gap_weights is not None and len(thresholds) > 1:
+            _add_gap_terms(sums, np.diff(thresholds), self._gap_weights)
+
+
 class RowSums:
     """One weighted loss over the rows of a design."""
 
     def __init__(self, loss: WeightedLoss, labels: RowLabels, design: Design):
         self.loss = loss
         self.labels = labels
-        totals = labels.totals(len(loss.main) - 1)
-        self._constant = 0.0 if loss.constant is None else float(totals @ loss.constant)
-        self._gap_weights = None if loss.gap is None else (totals @ loss.gap)[1:-1]
-        self._by_threshold, self._by_coef = np.zeros(1), np.zeros(design.n_columns)
+        self._threshold_terms = ThresholdTerms(loss, labels)
+        self._by_coef = np.zeros(design.n_columns)
         if loss.linear is not None:
-            self._by_threshold = totals @ loss.linear
             row_weights = loss.linear.sum(axis=1, keepdims=True)
             self._by_coef = -_weighted_sum(design, labels, row_weights)[:, 0]
         self._quadratic = None
@@ -94,13 +108,10 @@ class RowSums:
     def start(self, coef: Array, thresholds: Array, order: int) -> Sums:
         """The terms that need no rows."""
         m, p = len(thresholds), len(coef)
-        linear = np.zeros(m) + self._by_threshold
-        value = self._constant + float(coef @ self._by_coef) + float(thresholds @ linear)
-        sums = Sums(value, self._by_coef, linear)
+        sums = Sums(float(coef @ self._by_coef), self._by_coef, np.zeros(m))
         if order >= 2:
             sums.hessian = Hessian(np.zeros((p, p)), np.zeros((p, m)), np.zeros((m, m)))
-        if self._gap_weights is not None and m > 1:
-            _add_gap_terms(sums, np.diff(thresholds), self._gap_weights)
+        self._threshold_terms.add_to(sums, thresholds)
         if self._quadratic is not None:
             self._quadratic.add_to(sums, coef, thresholds)
         return sums

@@ -15,16 +15,16 @@ from sklearn.utils import check_random_state
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..coordinates import Coordinates
-from ..corrections import get_correction
 from ..empirical_risk import EmpiricalRisk
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..objective import Objective, threshold_map
-from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
+from ..risks import Risk
 from ..rows import Design, latent_scores
 from ..solvers import Solution, solve
 from ._checks import check_count, check_flag, check_number
 from ._predict import ProbabilityPredictor
+from ._risk import RiskChooser
 from ._rows import TrainingRows, training_rows
 
 _RANDOM_STARTS = 2
@@ -45,7 +45,7 @@ class Columns:
     fitted: dict[str, Any] = field(default_factory=dict)
 
 
-class RiskMinimizer(ProbabilityPredictor):
+class RiskMinimizer(RiskChooser, ProbabilityPredictor):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
 
     coef_: Array
@@ -155,51 +155,10 @@ class RiskMinimizer(ProbabilityPredictor):
             setattr(self, name, value)
 
     def _check_parameters(self) -> None:
-        get_correction(self.correction, self.leak)
-        check_number("unlabeled_weight", self.unlabeled_weight, 0, 1)
-        check_number("l2", self.l2, 0)
-        check_number("order_penalty", self.order_penalty, 0)
+        self._check_risk_parameters()
         check_number("tol", self.tol, 0)
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
-
-    def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
-        """The risk to minimise; the supervised one where there are no unlabelled rows."""
-        class_counts, n_unlabeled = rows.totals
-        removed = self._removed_code(rows)
-        gamma = float(self.unlabeled_weight) if n_unlabeled else 0.0
-        empty = np.flatnonzero(class_counts == 0)
-        if len(empty):
-            name = rows.classes.tolist()[empty[0]]
-            learnable = gamma > 0 and len(empty) == 1 and empty[0] == removed
-            if not learnable:
-                raise ValueError(
-                    f"Class {name!r} has no labelled row. One class may have none if it is the "
-                    "removed class and unlabelled rows stand in for it: set "
-                    f"removed_class={name!r} and unlabeled_weight > 0, and give unlabelled rows; "
-                    "else label a row of it, or leave it out of classes (of a categorical, drop "
-                    "the unused category)."
-                )
-            if prior[removed] == 0:
-                raise ValueError(
-                    f"Class {name!r} has no labelled row, and a prior of zero, which is what "
-                    "class_prior='labels' gives it. Set class_prior to the known probabilities, "
-                    "or to 'uniform'."
-                )
-        correction = get_correction(self.correction, self.leak)
-        return Risk(gamma, removed, correction if gamma else None)
-
-    def _removed_code(self, rows: TrainingRows) -> int:
-        rule = self.removed_class
-        if isinstance(rule, str) and rule in REMOVED_CLASSES and rule not in rows.classes:
-            return removed_by_rule(rule, rows.totals[0])
-        position = np.flatnonzero([label == rule for label in rows.classes.tolist()])
-        if not len(position):
-            raise ValueError(
-                f"removed_class={rule!r} is neither one of {list(REMOVED_CLASSES)} nor one of the "
-                f"classes {rows.classes.tolist()}."
-            )
-        return int(position[0])
 
     def _objective(
         self, columns: Columns, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array

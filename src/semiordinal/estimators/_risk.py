@@ -1,0 +1,68 @@
+"""From an estimator's parameters to the risk that it minimises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ..corrections import get_correction
+from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
+from ._checks import check_number
+from ._rows import TrainingRows
+
+
+class RiskChooser:
+    """What estimators share that have the parameters of a risk."""
+
+    unlabeled_weight: float
+    removed_class: Any
+    correction: str
+    leak: float
+    order_penalty: float
+    l2: float
+
+    def _check_risk_parameters(self) -> None:
+        get_correction(self.correction, self.leak)
+        check_number("unlabeled_weight", self.unlabeled_weight, 0, 1)
+        check_number("l2", self.l2, 0)
+        check_number("order_penalty", self.order_penalty, 0)
+
+    def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
+        """The risk to minimise; the supervised one where there are no unlabelled rows."""
+        class_counts, n_unlabeled = rows.totals
+        removed = self._removed_code(rows)
+        gamma = float(self.unlabeled_weight) if n_unlabeled else 0.0
+        empty = np.flatnonzero(class_counts == 0)
+        if len(empty):
+            name = rows.classes.tolist()[empty[0]]
+            learnable = gamma > 0 and len(empty) == 1 and empty[0] == removed
+            if not learnable:
+                raise ValueError(
+                    f"Class {name!r} has no labelled row. One class may have none if it is the "
+                    "removed class and unlabelled rows stand in for it: set "
+                    f"removed_class={name!r} and unlabeled_weight > 0, and give unlabelled rows; "
+                    "else label a row of it, or leave it out of classes (of a categorical, drop "
+                    "the unused category)."
+                )
+            if prior[removed] == 0:
+                raise ValueError(
+                    f"Class {name!r} has no labelled row, and a prior of zero, which is what "
+                    "class_prior='labels' gives it. Set class_prior to the known probabilities, "
+                    "or to 'uniform'."
+                )
+        correction = get_correction(self.correction, self.leak)
+        return Risk(gamma, removed, correction if gamma else None)
+
+    def _removed_code(self, rows: TrainingRows) -> int:
+        rule = self.removed_class
+        if isinstance(rule, str) and rule in REMOVED_CLASSES and rule not in rows.classes:
+            return removed_by_rule(rule, rows.totals[0])
+        position = np.flatnonzero([label == rule for label in rows.classes.tolist()])
+        if not len(position):
+            raise ValueError(
+                f"removed_class={rule!r} is neither one of {list(REMOVED_CLASSES)} nor one of the "
+                f"classes {rows.classes.tolist()}."
+            )
+        return int(position[0])

@@ -1,0 +1,87 @@
+"""Checkpoints: all that a run needs to go on, in one file that is there whole or not at all.
+
+skorch's own checkpoint writes weights, optimiser and history to files one after another, so
+that an interruption between them mixes epochs, and leaves out what early stopping
+remembers.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from skorch.callbacks import Callback
+
+from ._callbacks import ResumableEarlyStopping, State
+
+FILE_NAME = "checkpoint.pt"
+
+
+class WholeCheckpoint(Callback):
+    """Writes a checkpoint after every so many epochs, and after the last."""
+
+    def __init__(
+        self,
+        folder: Path,
+        every: int,
+        last_epoch: int,
+        run: State,
+        early_stopping: ResumableEarlyStopping | None,
+    ):
+        self.folder = folder
+        self.every = every
+        self.last_epoch = last_epoch
+        self.run = run
+        self.early_stopping = early_stopping
+
+    def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
+        epoch = len(net.history)
+        if epoch % self.every and epoch != self.last_epoch:
+            return
+        early = self.early_stopping
+        content = {
+            "run": self.run,
+            "state": net.module_.state_dict(),
+            "optimizer": net.optimizer_.state_dict(),
+            "history": plain_history(net.history),
+            "early_stopping": None if early is None else early.remembered(),
+        }
+        write_whole(content, self.folder / FILE_NAME)
+
+
+def plain_history(history: Any) -> list[dict[str, float]]:
+    """Epoch, seconds and losses of each epoch; without one that was broken off."""
+    kept = ("epoch", "dur", "train_loss", "valid_loss")
+    rows = [{k: row[k] for k in kept if k in row} for row in history]
+    return [
+        {k: int(v) if k == "epoch" else float(v) for k, v in row.items()}
+        for row in rows
+        if "train_loss" in row
+    ]
+
+
+def write_whole(content: State, path: Path) -> None:
+    """Write to a file beside, then put it in place, so that no half of one is ever there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + ".part")
+    torch.save(content, beside)
+    os.replace(beside, path)
+
+
+def read_checkpoint(folder: Path, run: State, device: torch.device) -> State | None:
+    """The checkpoint to go on from, None where there is none; an error where it is another's."""
+    path = folder / FILE_NAME
+    if not path.exists():
+        return None
+    content: State = torch.load(path, map_location=device, weights_only=True)
+    stored = content["run"]
+    differing = sorted(name for name in run if stored.get(name) != run[name])
+    if differing:
+        was = ", ".join(f"{name}={stored.get(name)!r}" for name in differing)
+        raise ValueError(
+            f"resume=True, but the checkpoint in checkpoint_dir={str(folder)!r} was written by a "
+            f"run with {was}. Use the same settings and rows, or another checkpoint_dir."
+        )
+    return content

@@ -1,0 +1,45 @@
+"""The one place where torch meets the core: latent scores and thresholds in, a risk out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from .._typing import Array
+from ..latent_risk import LatentRisk
+
+
+def to_array(tensor: torch.Tensor) -> Array:
+    """A 64-bit array on the CPU, for the core."""
+    return np.asarray(tensor.detach().to("cpu", torch.float64).numpy())
+
+
+class RiskFunction(torch.autograd.Function):
+    """A risk of the core, with the gradient that the core computes beside the value.
+
+    The core works in 64 bits on the CPU; value and gradients go back to the type and the
+    device of the scores. Gradients are computed in ``forward``, where the core's one pass
+    yields them with the value, so ``backward`` only multiplies.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        latent: torch.Tensor,
+        thresholds: torch.Tensor,
+        risk: LatentRisk,
+        descent_ascent: bool,
+    ) -> torch.Tensor:
+        sums = risk.evaluate(to_array(latent), to_array(thresholds), descent_ascent)
+        ctx.save_for_backward(
+            torch.from_numpy(sums.coef).to(latent), torch.from_numpy(sums.thresholds).to(thresholds)
+        )
+        return latent.new_tensor(sums.value)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *outer: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        by_latent, by_thresholds = ctx.saved_tensors
+        return outer[0] * by_latent, outer[0] * by_thresholds, None, None

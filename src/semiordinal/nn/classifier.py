@@ -1,0 +1,395 @@
+"""The neural classifier."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.utils import check_random_state
+from skorch.helper import predefined_split
+
+from .._typing import Array
+from ..estimators._predict import ProbabilityPredictor
+from ..estimators._risk import RiskChooser
+from ..estimators._rows import TrainingRows, training_rows
+from ..labels import resolve_prior
+from ..models import MatrixRows, column_moments
+from ..risks import Risk
+from ..rows import RowLabels
+from ._callbacks import (
+    EpochProgress,
+    EpochSeed,
+    LastGoodState,
+    NonFiniteLossError,
+    ResumableEarlyStopping,
+    State,
+)
+from ._checkpoint import WholeCheckpoint, plain_history, read_checkpoint
+from ._docs import document
+from ._parameters import check_parameters, describe_run
+from ._training import (
+    OrdinalNet,
+    RowTensors,
+    check_scores,
+    find_device,
+    find_optimizer,
+    hold_out,
+    optimizer_groups,
+    own_randomness,
+    penalized_risk,
+    standardized_tensor,
+)
+from .files import export_onnx, read_model, write_model
+from .loss import SemiOrdinalLoss
+from .networks import OrdinalNetwork, build_network
+from .sampler import StratifiedBatchSampler
+
+# Up to so many rows, batch_size="auto" takes all in one batch, above it so many at a time.
+_FULL_BATCH_ROWS = 10_000
+_MINI_BATCH_ROWS = 1_024
+# Seeds of epochs are this one plus the epoch, and must stay in 63 bits.
+_LARGEST_SEED = 2**31 - 1
+
+
+@document
+class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
+    """Neural ordinal classifier that learns from labelled and unlabelled rows.
+
+    A network gives the latent score, thresholds cut it into classes, and both are trained
+    on the same risk as the linear and the kernel classifier's: by default by the settings
+    of the paper for networks, which are one hidden layer of 256 rectified linear units and
+    1000 full-batch epochs of Adam at 0.005 with weight decay 1e-4. The rest of its settings are
+    ``unlabeled_weight=0.5, removed_class="smallest", correction="leaky", leak=-0.2,
+    order_penalty=10.0``.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal import NeuralOrdinalClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = np.digitize(np.hypot(*X.T), [0.8, 1.5]).astype(float)
+    >>> y[100:] = np.nan
+    >>> model = NeuralOrdinalClassifier(max_epochs=100, random_state=0).fit(X, y)
+    >>> model.predict([[0.0, 0.1], [0.8, 0.8], [-2.0, 2.0]])
+    array([0., 1., 2.])
+    """
+
+    def __init__(
+        self,
+        *,
+        module: Any = None,
+        module_params: Any = None,
+        loss: str = "at",
+        margin: str = "logistic",
+        unlabeled_weight: float = 0.25,
+        removed_class: Any = "median",
+        correction: str = "none",
+        leak: float = -0.2,
+        correction_step: str = "gradient",
+        order_penalty: float = 0.0,
+        l2: float = 1e-4,
+        standardize: bool = True,
+        class_prior: Any = "labels",
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        optimizer: Any = "Adam",
+        optimizer_params: Any = None,
+        lr: float = 0.005,
+        max_epochs: int = 1000,
+        batch_size: int | str = "auto",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        patience: int = 50,
+        device: str = "cpu",
+        checkpoint_dir: Any = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        progress: bool = False,
+        random_state: Any = None,
+    ):
+        self.module = module
+        self.module_params = module_params
+        self.loss = loss
+        self.margin = margin
+        self.unlabeled_weight = unlabeled_weight
+        self.removed_class = removed_class
+        self.correction = correction
+        self.leak = leak
+        self.correction_step = correction_step
+        self.order_penalty = order_penalty
+        self.l2 = l2
+        self.standardize = standardize
+        self.class_prior = class_prior
+        self.classes = classes
+        self.missing_label = missing_label
+        self.optimizer = optimizer
+        self.optimizer_params = optimizer_params
+        self.lr = lr
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.device = device
+        self.checkpoint_dir = checkpoint_dir
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.progress = progress
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Train on labelled and unlabelled rows.
+
+        Interrupting it (Ctrl-C) ends the training early and keeps what was learnt.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Sparse rows are made dense.
+        y : array-like of shape (n_samples,)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight two counts as two such rows, labelled or not.
+        X_unlabeled : array, sparse matrix or data frame, optional
+            More rows without labels, each of weight one.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        device = find_device(self.device)
+        rows = training_rows(
+            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
+        )
+        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+        risk = self._risk(rows, prior)
+        run = describe_run(self, rows)
+        found = None
+        if self.resume and self.checkpoint_dir is not None:
+            found = read_checkpoint(Path(self.checkpoint_dir), run, device)
+        seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
+        if found is not None and self.random_state is None:
+            seed = found["run"]["seed"]
+        with own_randomness(device, seed):
+            fitted = self._train(rows, prior, risk, device, {**run, "seed": seed}, found)
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        return self
+
+    def _train(
+        self,
+        rows: TrainingRows,
+        prior: Array,
+        risk: Risk,
+        device: torch.device,
+        run: State,
+        found: State | None,
+    ) -> dict[str, Any]:
+        """All fitted attributes; where the loss is lost, they are set before the error."""
+        mean, scale = self._standardization(rows)
+        network = build_network(self.module, self.module_params, rows.matrix.n_columns)
+        dtype = next(network.parameters()).dtype
+        data = RowTensors(
+            standardized_tensor(rows.matrix, mean, scale, dtype, device),
+            rows.labels.codes,
+            rows.labels.weights,
+        )
+        check_scores(network.to(device), data.rows[:4])
+        if not risk.unlabeled_weight and rows.n_unlabeled:
+            data = data.take(np.flatnonzero(data.codes >= 0))
+        train, valid = data, None
+        if self.early_stopping:
+            train, valid = hold_out(data, self.validation_fraction, rows.classes, run["seed"])
+        sampler = StratifiedBatchSampler(train.codes, self._batch_size(train), run["seed"])
+        counts = RowLabels(train.codes, train.weights).totals(len(rows.classes))[:-1]
+        module = OrdinalNetwork(network, self._make_loss(risk, prior, counts).to(device, dtype))
+        net = self._net(module, sampler, valid, device, run, found)
+        lost = None
+        try:
+            net.partial_fit(train)
+        except NonFiniteLossError as error:
+            lost = error
+        module.eval()
+        history = plain_history(net.history)
+        fitted = {
+            "module_": module,
+            "classes_": rows.classes,
+            "class_prior_": prior,
+            "removed_class_": rows.classes[risk.removed],
+            "n_labeled_": rows.n_labeled,
+            "n_unlabeled_": rows.n_unlabeled,
+            "column_mean_": mean,
+            "column_scale_": scale,
+            "history_": history,
+            "n_iter_": len(history),
+            "is_convex_": False,
+        }
+        if lost is not None:
+            self._raise_lost(lost, fitted)
+        with torch.no_grad():
+            value = penalized_risk(module, module(train.rows), train.batch[1], float(self.l2))
+            fitted["objective_value_"] = value.item()
+            fitted["thresholds_"] = _thresholds(module)
+        return fitted
+
+    def _raise_lost(self, lost: NonFiniteLossError, fitted: dict[str, Any]) -> None:
+        kept = "There is no good state to keep."
+        if lost.restored:
+            epoch = len(fitted["history_"])
+            kept = f"The model is left in its last good state, that of epoch {epoch}."
+            fitted["thresholds_"] = _thresholds(fitted["module_"])
+            fitted["objective_value_"] = fitted["history_"][-1]["train_loss"]
+            for name, value in fitted.items():
+                setattr(self, name, value)
+        raise ValueError(
+            f"The loss became {lost.loss} in epoch {lost.epoch}. {kept} Lower lr (now {self.lr}), "
+            f"raise l2 (now {self.l2}), set standardize=True where columns are large, or use "
+            "margin='logistic'."
+        )
+
+    def _standardization(self, rows: TrainingRows) -> tuple[Array, Array]:
+        n_features = rows.matrix.n_columns
+        if not self.standardize:
+            return np.zeros(n_features), np.ones(n_features)
+        moments = column_moments(rows.matrix, rows.labels.weights)
+        return moments.mean, moments.scale
+
+    def _make_loss(self, risk: Risk, prior: Array, class_counts: Array) -> SemiOrdinalLoss:
+        return SemiOrdinalLoss(
+            len(prior),
+            loss=self.loss,
+            margin=self.margin,
+            unlabeled_weight=risk.unlabeled_weight,
+            removed_class=risk.removed,
+            correction=self.correction,
+            leak=self.leak,
+            correction_step=self.correction_step,
+            order_penalty=self.order_penalty,
+            class_prior=prior,
+            class_counts=class_counts,
+        )
+
+    def _batch_size(self, data: RowTensors) -> int | None:
+        n_labels = len(np.unique(data.codes))
+        if self.batch_size == "auto":
+            return None if len(data) <= _FULL_BATCH_ROWS else max(_MINI_BATCH_ROWS, n_labels)
+        return None if self.batch_size == "full" else int(self.batch_size)
+
+    def _net(
+        self,
+        module: OrdinalNetwork,
+        sampler: StratifiedBatchSampler,
+        valid: RowTensors | None,
+        device: torch.device,
+        run: State,
+        found: State | None,
+    ) -> OrdinalNet:
+        memory = None if found is None else found["early_stopping"]
+        stopping = ResumableEarlyStopping(self.patience, memory) if self.early_stopping else None
+        done = 0 if found is None else len(found["history"])
+        last = max(int(self.max_epochs), done)
+        callbacks: list[Any] = [EpochSeed(run["seed"], sampler), LastGoodState()]
+        if self.progress:
+            callbacks.append(EpochProgress(last, done))
+        if stopping is not None:
+            callbacks.append(stopping)
+        if self.checkpoint_dir is not None:
+            every = int(self.checkpoint_every)
+            folder = Path(self.checkpoint_dir)
+            callbacks.append(WholeCheckpoint(folder, every, last, run, stopping))
+        optimizer = find_optimizer(self.optimizer)
+        net = OrdinalNet(
+            module,
+            l2=float(self.l2),
+            sampler=sampler,
+            optimizer=optimizer,
+            lr=float(self.lr),
+            max_epochs=last - done,
+            train_split=None if valid is None else predefined_split(valid),
+            callbacks=callbacks,
+            callbacks__print_log=None,
+            device=str(device),
+            **optimizer_groups(optimizer),
+            **{f"optimizer__{name}": v for name, v in (self.optimizer_params or {}).items()},
+        )
+        net.initialize()
+        if found is not None:
+            net.module_.load_state_dict(found["state"])
+            net.optimizer_.load_state_dict(found["optimizer"])
+            net.history.extend({**row, "batches": []} for row in found["history"])
+        return net
+
+    def _latent(self, rows: Any) -> Array:
+        module = self.module_
+        parameter = next(module.network.parameters())
+        latent = np.empty(rows.shape[0])
+        with torch.no_grad():
+            for at, block in MatrixRows([rows]).blocks():
+                tensor = standardized_tensor(
+                    MatrixRows([block]),
+                    self.column_mean_,
+                    self.column_scale_,
+                    parameter.dtype,
+                    parameter.device,
+                )
+                latent[at] = module(tensor).cpu().numpy()
+        return latent
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a file of tensors and plain values.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        write_model(self, path)
+
+    @classmethod
+    def load(
+        cls, path: Any, *, module: Any = None, module_params: Any = None, device: str = "cpu"
+    ) -> Self:
+        """Read a model that `save` wrote; nothing in the file is run as code.
+
+        Parameters
+        ----------
+        path : str or path
+        module, module_params
+            Those of the model, where it was not the default network: a file holds weights,
+            not classes.
+        device : str, default="cpu"
+
+        Returns
+        -------
+        NeuralOrdinalClassifier
+        """
+        return read_model(cls, path, module, module_params, device)
+
+    def to_onnx(self, path: Any) -> None:
+        """Write network and thresholds as an ONNX graph; needs the extra ``onnx``.
+
+        Its input is ``rows``, 64-bit floats of shape (n, n_features) on the scale of X; its
+        outputs are ``latent`` (n,), ``position`` (n,), which indexes ``classes_``, and
+        ``thresholds``.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        export_onnx(self, path)
+
+
+def _thresholds(module: OrdinalNetwork) -> Array:
+    return module.loss.thresholds().detach().cpu().numpy().astype(np.float64)

@@ -1,0 +1,128 @@
+"""Saved models predict the same, hold nothing that runs, and go to ONNX with equal predictions."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+import torch
+from sklearn.exceptions import NotFittedError
+
+from problems import make_problem
+from semiordinal import NeuralOrdinalClassifier
+
+PROBLEM = make_problem(seed=1, n_labeled=60, n_unlabeled=90)
+X, Y = PROBLEM.X * [1.0, 50.0, 0.01] + [0.0, 5.0, 400.0], PROBLEM.y
+QUICK = {"max_epochs": 10, "random_state": 0}
+
+
+def convolutional(n_features, channels=4):
+    return torch.nn.Sequential(
+        torch.nn.Unflatten(1, (1, n_features)),
+        torch.nn.Conv1d(1, channels, 2),
+        torch.nn.BatchNorm1d(channels),
+        torch.nn.ReLU(),
+        torch.nn.Flatten(),
+        torch.nn.LazyLinear(1),
+    )
+
+
+def fitted(**settings):
+    return NeuralOrdinalClassifier(**{**QUICK, **settings}).fit(X, Y)
+
+
+@pytest.mark.parametrize("loss", ["at", "it", "ls", "cl", "lad"])
+def test_a_loaded_model_is_the_saved_one(loss, tmp_path):
+    settings = {"loss": loss, "module_params": {"n_hidden": 8}, "class_prior": PROBLEM.prior}
+    model = fitted(**settings, order_penalty=1.0, correction="leaky")
+    model.save(tmp_path / "model.pt")
+    again = NeuralOrdinalClassifier.load(tmp_path / "model.pt")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.predict_latent(X), model.predict_latent(X))
+    assert again.score(X, Y) == model.score(X, Y)
+    for name in ("classes_", "thresholds_", "class_prior_", "column_mean_", "column_scale_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
+    for name in ("removed_class_", "n_labeled_", "n_unlabeled_", "n_iter_", "objective_value_"):
+        assert getattr(again, name) == getattr(model, name)
+    assert again.history_ == model.history_
+    assert again.loss == loss
+    np.testing.assert_allclose(again.fit(X, Y).thresholds_, model.thresholds_)
+
+
+def test_names_own_modules_and_frames(tmp_path):
+    names = np.array(["none", "mild", "bad", "worst"], dtype=object)
+    y = pd.Series([None if np.isnan(v) else names[int(v) - 1] for v in Y])
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    settings = {"module": convolutional, "module_params": {"channels": 3}, "classes": list(names)}
+    model = NeuralOrdinalClassifier(**settings, **QUICK).fit(frame, y)
+    model.save(tmp_path / "model.pt")
+    with pytest.raises(ValueError, match=r"network of its own.*module="):
+        NeuralOrdinalClassifier.load(tmp_path / "model.pt")
+    with pytest.raises(ValueError, match="do not fit the module"):
+        NeuralOrdinalClassifier.load(
+            tmp_path / "model.pt",
+            module=torch.nn.Linear,
+            module_params={"in_features": 3, "out_features": 1},
+        )
+    again = NeuralOrdinalClassifier.load(
+        tmp_path / "model.pt", module=convolutional, module_params={"channels": 3}
+    )
+    assert list(again.predict(frame)) == list(model.predict(frame))
+    with pytest.raises(ValueError, match="feature names"):
+        again.predict(frame[["b", "a", "c"]])
+
+
+def test_a_file_that_would_run_code_is_refused(tmp_path):
+    class Harm:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "harmed"), "w"))
+
+    path = tmp_path / "model.pt"
+    torch.save({"format": "semiordinal.nn 1", "state": Harm()}, path)
+    with pytest.raises(pickle.UnpicklingError, match=r"[Ww]eights.only"):
+        NeuralOrdinalClassifier.load(path)
+    assert not (tmp_path / "harmed").exists()
+
+
+def test_files_that_are_not_models(tmp_path):
+    torch.save({"weights": torch.zeros(2)}, tmp_path / "other.pt")
+    with pytest.raises(ValueError, match=r"was not written by NeuralOrdinalClassifier\.save"):
+        NeuralOrdinalClassifier.load(tmp_path / "other.pt")
+    with pytest.raises(NotFittedError):
+        NeuralOrdinalClassifier().save(tmp_path / "none.pt")
+    assert not (tmp_path / "none.pt").exists()
+
+
+def test_what_cannot_be_stored_is_said(tmp_path):
+    model = fitted()
+    model.classes = [object()]
+    with pytest.raises(ValueError, match=r"classes holds.*plain values"):
+        model.save(tmp_path / "model.pt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_file_holds_no_classes_of_ours(tmp_path):
+    fitted().save(tmp_path / "model.pt")
+    with zipfile.ZipFile(tmp_path / "model.pt") as archive:
+        name = next(n for n in archive.namelist() if n.endswith("data.pkl"))
+        assert b"semiordinal.nn.c" not in archive.read(name)
+
+
+@pytest.mark.parametrize("module", [None, convolutional], ids=["default", "convolutional"])
+@pytest.mark.parametrize("loss", ["at", "ls"])
+def test_onnx_predicts_the_same(module, loss, tmp_path):
+    model = fitted(module=module, loss=loss)
+    path = tmp_path / "model.onnx"
+    model.to_onnx(path)
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    rng = np.random.default_rng(0)
+    for n in (1, 3, 500):
+        rows = X[rng.integers(len(X), size=n)] + rng.normal(size=(n, 3)) * [1.0, 50.0, 0.01]
+        latent, position, thresholds = session.run(None, {"rows": rows})
+        np.testing.assert_allclose(latent, model.predict_latent(rows), rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(model.classes_[position], model.predict(rows))
+        np.testing.assert_allclose(thresholds, model.thresholds_, rtol=1e-6)
