@@ -192,6 +192,10 @@ def test_resume_refuses_the_checkpoint_of_another_run(tmp_path):
         clone(again).set_params(lr=0.1).fit(X, Y)
     with pytest.raises(ValueError, match="column_sums"):
         clone(again).fit(X + 1, Y)
+    with pytest.raises(ValueError, match="seed"):
+        clone(again).set_params(random_state=1).fit(X, Y)
+    with pytest.raises(ValueError, match="do not fit the module"):
+        clone(again).set_params(module_params={"n_hidden": 9}).fit(X, Y)
 
 
 def test_resume_without_a_seed_takes_that_of_the_checkpoint(tmp_path):
