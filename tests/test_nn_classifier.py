@@ -58,7 +58,8 @@ def test_a_linear_module_reaches_the_optimum(loss, weight):
     """L-BFGS on float64 against the exact solvers, to 1e-4 of the objective (CL: supervised)."""
     if loss == "cl" and weight:
         pytest.skip("CL with unlabelled rows is not convex, so there is no one optimum")
-    settings = {"loss": loss, "unlabeled_weight": weight, "l2": 0.01, "class_prior": PROBLEM.prior}
+    settings = {"l2": 0.01, "class_prior": PROBLEM.prior, "correction": "none"}
+    settings |= {"loss": loss, "unlabeled_weight": weight}
     exact = LinearOrdinalClassifier(**settings).fit(X, Y)
     network = NeuralOrdinalClassifier(
         module=linear_double,
@@ -75,7 +76,8 @@ def test_a_linear_module_reaches_the_optimum(loss, weight):
 
 
 def test_order_penalty_reaches_the_optimum():
-    settings = {"order_penalty": 10.0, "l2": 0.01, "class_prior": PROBLEM.prior}
+    settings = {"l2": 0.01, "class_prior": PROBLEM.prior, "correction": "none"}
+    settings |= {"order_penalty": 10.0}
     exact = LinearOrdinalClassifier(**settings).fit(X, Y)
     network = NeuralOrdinalClassifier(
         module=linear_double, max_epochs=1500, lr=0.02, random_state=0, **settings
@@ -286,7 +288,7 @@ def test_prediction_and_attributes(loss):
 def test_corrections_train(step):
     """Where the unlabelled part would fall below zero, both steps hold it up."""
     settings = {"unlabeled_weight": 1.0, "removed_class": 1.0, "l2": 0.0, "random_state": 0}
-    wild = NeuralOrdinalClassifier(max_epochs=150, lr=0.02, **settings).fit(X, Y)
+    wild = NeuralOrdinalClassifier(max_epochs=150, lr=0.02, correction="none", **settings).fit(X, Y)
     held = NeuralOrdinalClassifier(
         max_epochs=150, lr=0.02, correction="leaky", correction_step=step, **settings
     ).fit(X, Y)

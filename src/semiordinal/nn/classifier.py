@@ -60,8 +60,10 @@ class NeuralOrdinalClassifier(RiskChooser, LatentPredictor):
     on the same risk as the linear and the kernel classifier's: by default by the settings
     of the paper for networks, which are one hidden layer of 256 rectified linear units and
     1000 full-batch epochs of Adam at 0.005 with weight decay 1e-4. The rest of its settings are
-    ``unlabeled_weight=0.5, removed_class="smallest", correction="leaky", leak=-0.2,
-    order_penalty=10.0``.
+    ``unlabeled_weight=0.5, removed_class="smallest", order_penalty=10.0``.
+
+    Unlike the others, it corrects the risk by default: a network has the freedom to drive the
+    unlabelled part far below zero, where the risk says nothing any more.
 
     Parameters
     ----------
@@ -93,7 +95,7 @@ class NeuralOrdinalClassifier(RiskChooser, LatentPredictor):
         margin: str = "logistic",
         unlabeled_weight: float = 0.25,
         removed_class: Any = "median",
-        correction: str = "none",
+        correction: str = "leaky",
         leak: float = -0.2,
         correction_step: str = "gradient",
         order_penalty: float = 0.0,
