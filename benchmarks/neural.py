@@ -112,7 +112,7 @@ def step_times(repeats: int, steps: int) -> None:
 
 def mean_errors(methods: dict[str, dict], draw: tuple[int, int, int], seeds: int, epochs: int):
     """Mean absolute error of each method on draws of labelled, unlabelled and test rows."""
-    n_labeled, n_unlabeled, n_test = draw
+    n_labeled, n_unlabeled, _ = draw
     path = Path(os.environ["SEMIORDINAL_DATA"]) / "kinematics.csv.gz"
     table = np.genfromtxt(path, delimiter=",", skip_header=1)
     X, y = table[:, :-1], table[:, -1]
