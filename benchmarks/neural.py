@@ -2,7 +2,8 @@
 
 ``step`` compares a step through `SemiOrdinalLoss` with one of the same loss written in
 torch. ``kinematics`` trains with and without unlabelled rows by the paper's settings; it reads
-kinematics.csv.gz from the folder that SEMIORDINAL_DATA names.
+kinematics.csv.gz from the folder that SEMIORDINAL_DATA names. ``corrections`` compares what is
+done where the unlabelled part of the risk is negative, by the classifier's defaults.
 """
 
 from __future__ import annotations
@@ -109,36 +110,53 @@ def step_times(repeats: int, steps: int) -> None:
     )
 
 
-def kinematics(seeds: int, epochs: int, **more) -> None:
-    table = np.genfromtxt(
-        Path(os.environ["SEMIORDINAL_DATA"]) / "kinematics.csv.gz", delimiter=",", skip_header=1
-    )
+def mean_errors(methods: dict[str, dict], draw: tuple[int, int, int], seeds: int, epochs: int):
+    """Mean absolute error of each method on draws of labelled, unlabelled and test rows."""
+    n_labeled, n_unlabeled, _ = draw
+    path = Path(os.environ["SEMIORDINAL_DATA"]) / "kinematics.csv.gz"
+    table = np.genfromtxt(path, delimiter=",", skip_header=1)
     X, y = table[:, :-1], table[:, -1]
     prior = np.bincount(y.astype(int))[1:] / len(y)
-    errors: dict[str, list[float]] = {"SV": [], "SEMI1": []}
+    errors: dict[str, list[float]] = {name: [] for name in methods}
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(len(y))
-        train, test = order[:2500], order[2500:4500]
-        masked = np.r_[y[train[:500]], np.full(2000, np.nan)]
-        for name, settings in (("SV", {**PAPER, "unlabeled_weight": 0.0}), ("SEMI1", PAPER)):
+        train, test = np.split(order[: sum(draw)], [n_labeled + n_unlabeled])
+        masked = np.r_[y[train[:n_labeled]], np.full(n_unlabeled, np.nan)]
+        for name, settings in methods.items():
             model = NeuralOrdinalClassifier(
-                max_epochs=epochs, class_prior=prior, random_state=seed, **{**settings, **more}
-            )
-            model.fit(X[train], masked)
+                max_epochs=epochs, class_prior=prior, random_state=seed, **settings
+            ).fit(X[train], masked)
             errors[name].append(-model.score(X[test], y[test]))
-        print(
-            f"seed {seed}: SV {errors['SV'][-1]:.4f}, SEMI1 {errors['SEMI1'][-1]:.4f}", flush=True
-        )
+        shown = ", ".join(f"{name} {values[-1]:.4f}" for name, values in errors.items())
+        print(f"seed {seed}: {shown}", flush=True)
+    print(f"kinematics, {n_labeled} labels, {n_unlabeled} unlabelled rows, {epochs} epochs:")
     for name, values in errors.items():
-        spread = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-        print(f"{name:6s} mean MAE {np.mean(values):.4f} ± {spread:.4f} (standard error)")
+        spread = np.std(values, ddof=1) / np.sqrt(seeds) if seeds > 1 else np.nan
+        print(f"{name:14s} mean MAE {np.mean(values):.4f} ± {spread:.4f} (standard error)")
+    return errors
+
+
+def kinematics(seeds: int, epochs: int) -> None:
+    methods = {"SV": {**PAPER, "unlabeled_weight": 0.0}, "SEMI1": PAPER}
+    errors = mean_errors(methods, (500, 2000, 2000), seeds, epochs)
     lower = sum(a > b for a, b in zip(errors["SV"], errors["SEMI1"], strict=True))
     print(f"SEMI1 lower in {lower} of {seeds} seeds")
 
 
+def corrections(seeds: int, epochs: int) -> None:
+    methods = {
+        "SV": {"unlabeled_weight": 0.0},
+        "none": {"correction": "none"},
+        "leaky": {"correction": "leaky"},
+        "non-negative": {"correction": "non-negative"},
+        "descent-ascent": {"correction": "leaky", "correction_step": "descent-ascent"},
+    }
+    mean_errors(methods, (300, 1700, 1500), seeds, epochs)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["step", "kinematics"])
+    parser.add_argument("part", choices=["step", "kinematics", "corrections"])
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=10)
@@ -148,8 +166,10 @@ def main() -> None:
     with threadpool_limits(1):
         if arguments.part == "step":
             step_times(arguments.repeats, arguments.steps)
-        else:
+        elif arguments.part == "kinematics":
             kinematics(arguments.seeds, arguments.epochs)
+        else:
+            corrections(arguments.seeds, arguments.epochs)
 
 
 if __name__ == "__main__":

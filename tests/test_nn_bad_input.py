@@ -49,6 +49,7 @@ def test_error_says_what_to_do(name, settings, rows, labels, message):
         ({"device": "cuda:77"}, "device='cuda:77' is not available here"),
         ({"optimizer": "Newton"}, "optimizer='Newton' is no optimiser.*'Adam'"),
         ({"optimizer": dict}, "is no optimiser"),
+        ({"optimizer_params": {"speed": 1}}, "cannot be made with optimizer_params.*speed"),
         ({"resume": True}, "resume=True needs the checkpoint_dir"),
         ({"early_stopping": True, "validation_fraction": 0.0}, "validation_fraction=0.0 must be"),
         ({"early_stopping": True, "validation_fraction": 0.01}, "holds out no labelled row"),

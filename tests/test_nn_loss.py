@@ -20,12 +20,15 @@ CODES = np.where(PROBLEM.labeled, PROBLEM.y - 1, -1).astype(int)
 COEFS = np.random.default_rng(4).normal(size=(4, 3)) * [[0.5], [1.0], [6.0], [10.0]]
 
 
+DEFAULTS = {"class_prior": PROBLEM.prior, "correction": "none"}  # the objective's default
+
+
 def double(loss):
     return loss.to(torch.float64)
 
 
 def make_loss(**settings):
-    return double(SemiOrdinalLoss(4, **{"class_prior": PROBLEM.prior, **settings}))
+    return double(SemiOrdinalLoss(4, **{**DEFAULTS, **settings}))
 
 
 def shift_thresholds(module, seed):
@@ -141,7 +144,7 @@ def test_closed_gaps_cost_infinity_and_never_nan():
 def test_float32_and_columns_of_one():
     latent = torch.as_tensor(PROBLEM.X @ [0.5, -0.7, 0.2])
     expected = make_loss()(latent, CODES)
-    single = SemiOrdinalLoss(4, class_prior=PROBLEM.prior)
+    single = SemiOrdinalLoss(4, **DEFAULTS)
     scores = latent.float()[:, None].requires_grad_()
     value = single(scores, torch.as_tensor(CODES))
     value.backward()

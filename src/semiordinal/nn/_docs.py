@@ -63,6 +63,7 @@ column_mean_, column_scale_ : arrays of shape (n_features,)
 """
 
 _REPLACED = {
+    '"leaky", "absolute"}, default="none"': '"leaky", "absolute"}, default="leaky"',
     "l2 : float, default=0.01\n    Weight of half the squared norm of the coefficients": (
         "l2 : float, default=0.0001\n    Weight of half the squared norm of the network's weights"
     ),

@@ -23,6 +23,10 @@ from ._callbacks import seed_torch
 from .networks import OrdinalNetwork
 from .sampler import StratifiedBatchSampler
 
+# Up to so many rows, batch_size="auto" takes all in one batch, above it so many at a time.
+_FULL_BATCH_ROWS = 10_000
+_MINI_BATCH_ROWS = 1_024
+
 Batch = tuple[torch.Tensor, tuple[Codes, Array | None]]
 
 
@@ -59,6 +63,16 @@ class RowBatches:
             return
         for index in self.sampler:
             yield self.data.take(np.asarray(index)).batch
+
+
+def batch_sampler(data: RowTensors, batch_size: int | str, seed: int) -> StratifiedBatchSampler:
+    """Batches of the size that an estimator's ``batch_size`` asks for."""
+    size: int | None = None
+    if batch_size == "auto" and len(data) > _FULL_BATCH_ROWS:
+        size = max(_MINI_BATCH_ROWS, len(np.unique(data.codes)))
+    elif not isinstance(batch_size, str):
+        size = int(batch_size)
+    return StratifiedBatchSampler(data.codes, size, seed)
 
 
 class OrdinalNet(NeuralNet):

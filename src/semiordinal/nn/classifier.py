@@ -33,6 +33,7 @@ from ._parameters import check_parameters, describe_run
 from ._training import (
     OrdinalNet,
     RowTensors,
+    batch_sampler,
     check_scores,
     find_device,
     find_optimizer,
@@ -44,12 +45,9 @@ from ._training import (
 )
 from .files import export_onnx, read_model, write_model
 from .loss import SemiOrdinalLoss
-from .networks import OrdinalNetwork, build_network
+from .networks import OrdinalNetwork, build_network, load_weights
 from .sampler import StratifiedBatchSampler
 
-# Up to so many rows, batch_size="auto" takes all in one batch, above it so many at a time.
-_FULL_BATCH_ROWS = 10_000
-_MINI_BATCH_ROWS = 1_024
 # Seeds of epochs are this one plus the epoch, and must stay in 63 bits.
 _LARGEST_SEED = 2**31 - 1
 
@@ -62,8 +60,10 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
     on the same risk as the linear and the kernel classifier's: by default by the settings
     of the paper for networks, which are one hidden layer of 256 rectified linear units and
     1000 full-batch epochs of Adam at 0.005 with weight decay 1e-4. The rest of its settings are
-    ``unlabeled_weight=0.5, removed_class="smallest", correction="leaky", leak=-0.2,
-    order_penalty=10.0``.
+    ``unlabeled_weight=0.5, removed_class="smallest", order_penalty=10.0``.
+
+    Unlike the others, it corrects the risk by default: a network has the freedom to drive the
+    unlabelled part far below zero, where the risk says nothing any more.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         margin: str = "logistic",
         unlabeled_weight: float = 0.25,
         removed_class: Any = "median",
-        correction: str = "none",
+        correction: str = "leaky",
         leak: float = -0.2,
         correction_step: str = "gradient",
         order_penalty: float = 0.0,
@@ -177,14 +177,15 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         risk = self._risk(rows, prior)
         run = describe_run(self, rows)
-        found = None
-        if self.resume and self.checkpoint_dir is not None:
-            found = read_checkpoint(Path(self.checkpoint_dir), run, device)
         seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
-        if found is not None and self.random_state is None:
-            seed = found["run"]["seed"]
-        with own_randomness(device, seed):
-            fitted = self._train(rows, prior, risk, device, {**run, "seed": seed}, found)
+        if self.random_state is not None:
+            run["seed"] = seed
+        found = None
+        if self.resume:
+            found = read_checkpoint(Path(self.checkpoint_dir), run, device)
+        run["seed"] = seed if found is None else found["run"]["seed"]
+        with own_randomness(device, run["seed"]):
+            fitted = self._train(rows, prior, risk, device, run, found)
         for name, value in fitted.items():
             setattr(self, name, value)
         return self
@@ -213,7 +214,7 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         train, valid = data, None
         if self.early_stopping:
             train, valid = hold_out(data, self.validation_fraction, rows.classes, run["seed"])
-        sampler = StratifiedBatchSampler(train.codes, self._batch_size(train), run["seed"])
+        sampler = batch_sampler(train, self.batch_size, run["seed"])
         counts = RowLabels(train.codes, train.weights).totals(len(rows.classes))[:-1]
         module = OrdinalNetwork(network, self._make_loss(risk, prior, counts).to(device, dtype))
         net = self._net(module, sampler, valid, device, run, found)
@@ -249,7 +250,7 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         kept = "There is no good state to keep."
         if lost.restored:
             epoch = len(fitted["history_"])
-            kept = f"The model is left in its last good state, that of epoch {epoch}."
+            kept = f"The model is left in its last good state, with which epoch {epoch} began."
             fitted["thresholds_"] = _thresholds(fitted["module_"])
             fitted["objective_value_"] = fitted["history_"][-1]["train_loss"]
             for name, value in fitted.items():
@@ -281,12 +282,6 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
             class_prior=prior,
             class_counts=class_counts,
         )
-
-    def _batch_size(self, data: RowTensors) -> int | None:
-        n_labels = len(np.unique(data.codes))
-        if self.batch_size == "auto":
-            return None if len(data) <= _FULL_BATCH_ROWS else max(_MINI_BATCH_ROWS, n_labels)
-        return None if self.batch_size == "full" else int(self.batch_size)
 
     def _net(
         self,
@@ -325,9 +320,15 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
             **optimizer_groups(optimizer),
             **{f"optimizer__{name}": v for name, v in (self.optimizer_params or {}).items()},
         )
-        net.initialize()
+        try:
+            net.initialize()
+        except TypeError as error:
+            raise ValueError(
+                f"optimizer={self.optimizer!r} cannot be made with optimizer_params="
+                f"{self.optimizer_params!r}: {error}."
+            ) from error
         if found is not None:
-            net.module_.load_state_dict(found["state"])
+            load_weights(net.module_, found["state"], str(self.checkpoint_dir))
             net.optimizer_.load_state_dict(found["optimizer"])
             net.history.extend({**row, "batches": []} for row in found["history"])
         return net

@@ -14,7 +14,7 @@ from torch import nn
 from ..risks import Risk
 from ._checkpoint import write_whole
 from ._training import find_device, find_optimizer
-from .networks import OrdinalNetwork, build_network
+from .networks import OrdinalNetwork, build_network, load_weights
 
 if TYPE_CHECKING:
     from .classifier import NeuralOrdinalClassifier
@@ -84,10 +84,7 @@ def read_model(cls: type[M], path: Any, module: Any, module_params: Any, device:
     loss = model._make_loss(risk, model.class_prior_, content["class_counts"].cpu().numpy())
     network = build_network(module, module_params, model.n_features_in_)
     model.module_ = OrdinalNetwork(network, loss).to(place, getattr(torch, content["dtype"]))
-    try:
-        model.module_.load_state_dict(content["state"])
-    except RuntimeError as error:
-        raise ValueError(f"The weights in {path} do not fit the module given: {error}") from error
+    load_weights(model.module_, content["state"], str(path))
     model.module_.eval()
     return model
 

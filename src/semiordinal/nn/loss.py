@@ -43,7 +43,7 @@ class SemiOrdinalLoss(nn.Module):
     removed_class : int, "median", "smallest" or "largest", default="median"
         Code of the class whose loss the unlabelled rows stand in for; "smallest" and
         "largest" need ``class_counts``.
-    correction : {"none", "non-negative", "leaky", "absolute"}, default="none"
+    correction : {"none", "non-negative", "leaky", "absolute"}, default="leaky"
         What is done where the unlabelled part of the risk, an estimate of something that
         is at least zero, falls below: nothing; cut at zero; multiply by ``leak``; change
         sign.
@@ -79,7 +79,7 @@ class SemiOrdinalLoss(nn.Module):
     >>> value = risk(latent, torch.tensor([0, 1, 2, -1, -1]))
     >>> value.backward()
     >>> round(value.item(), 3), latent.grad.shape
-    (0.363, torch.Size([5]))
+    (0.4, torch.Size([5]))
     >>> risk.predict(latent)
     tensor([0, 1, 2, 1, 1])
     """
@@ -94,7 +94,7 @@ class SemiOrdinalLoss(nn.Module):
         margin: str = "logistic",
         unlabeled_weight: float = 0.25,
         removed_class: int | str = "median",
-        correction: str = "none",
+        correction: str = "leaky",
         leak: float = -0.2,
         correction_step: str = "gradient",
         thresholds: str = "ordered",

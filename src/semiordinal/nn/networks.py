@@ -53,7 +53,8 @@ class OrdinalNetwork(nn.Module):
 
     def half_squared_norm(self) -> torch.Tensor:
         """Of the network's weights; thresholds are not penalised."""
-        squares = [parameter.square().sum() for parameter in self.network.parameters()]
+        trained = (p for p in self.network.parameters() if p.requires_grad)
+        squares = [parameter.square().sum() for parameter in trained]
         return 0.5 * torch.stack(squares).sum()
 
 
@@ -93,6 +94,14 @@ def build_network(
     if not any(parameter.requires_grad for parameter in network.parameters()):
         raise ValueError(f"module={module!r} has no parameter to train.")
     return network
+
+
+def load_weights(network: OrdinalNetwork, state: Mapping[str, Any], source: str) -> None:
+    """Put stored weights and thresholds in place."""
+    try:
+        network.load_state_dict(state)
+    except RuntimeError as error:
+        raise ValueError(f"The weights in {source} do not fit the module given: {error}") from error
 
 
 def _takes_n_features(make: Callable[..., Any]) -> bool:
