@@ -16,10 +16,13 @@ import io
 import json
 import platform
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
+
+from sklearn.pipeline import Pipeline
 
 from . import __version__
 from ._files import written_whole
@@ -49,6 +52,7 @@ TRUSTED_TYPES = frozenset(
         "numpy.ndarray",
         "numpy.object_",
         "numpy.str_",
+        "numpy.uint8",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
         "semiordinal.baselines.prior_weighted.PriorWeightedKernel",
@@ -57,6 +61,7 @@ TRUSTED_TYPES = frozenset(
         "semiordinal.baselines.transductive.TransductiveOrdinalClassifier",
         "semiordinal.estimators.kernel.KernelOrdinalClassifier",
         "semiordinal.estimators.linear.LinearOrdinalClassifier",
+        "semiordinal.nn.stored.StoredNetwork",
         "semiordinal.tables.encoding.TypedColumns",
         "sklearn.compose._column_transformer.ColumnTransformer",
         "sklearn.impute._base.SimpleImputer",
@@ -127,7 +132,7 @@ def save(
 
     if not hasattr(model, "classes_"):
         raise ModelFileError("The model is not fitted, or is no classifier. Fit it first.")
-    payload = skops.io.dumps(model)
+    payload = skops.io.dumps(_with_network(model, "NeuralOrdinalClassifier", "pack"))
     _check_types(payload)
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
@@ -166,13 +171,25 @@ def read(path: str | Path) -> ModelFile:
     _check_manifest(manifest, payload, name)
     _check_types(payload, name)
     try:
-        model = skops.io.loads(payload, trusted=sorted(TRUSTED_TYPES))
+        stored = skops.io.loads(payload, trusted=sorted(TRUSTED_TYPES))
+        model = _with_network(stored, "StoredNetwork", "unpack")
     # The content is a stranger's: any error there is one of the file, not of ours.
     except Exception as error:
         raise ModelFileError(f"{name} holds a model that cannot be read: {error}") from error
     if _plain(getattr(model, "classes_", None)) != manifest["classes"]:
         raise ModelFileError(f"{name} names other classes than its model has. Fit it anew.")
     return ModelFile(model, manifest)
+
+
+def _with_network(model: Any, kind: str, change: str) -> Any:
+    """The model with a network packed into an array, or unpacked; others as they are."""
+    final = model.steps[-1][1] if hasattr(model, "steps") else model
+    if type(final).__name__ != kind:
+        return model
+    changed = getattr(import_module(".nn.stored", __package__), change)(final)
+    if final is model:
+        return changed
+    return Pipeline([*model.steps[:-1], (model.steps[-1][0], changed)])
 
 
 def _manifest(model: Any, payload: bytes) -> dict[str, Any]:

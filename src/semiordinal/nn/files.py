@@ -30,6 +30,11 @@ _LEFT_OUT = ("module", "module_params", "optimizer", "device", "checkpoint_dir",
 
 def write_model(model: NeuralOrdinalClassifier, path: Any) -> None:
     """Write a fitted classifier."""
+    write_whole(model_content(model), Path(path))
+
+
+def model_content(model: NeuralOrdinalClassifier) -> dict[str, Any]:
+    """All of a fitted classifier but its code: tensors and plain values."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
@@ -38,7 +43,7 @@ def write_model(model: NeuralOrdinalClassifier, path: Any) -> None:
     parameters["optimizer"] = find_optimizer(model.optimizer).__name__
     if not isinstance(model.random_state, int):
         parameters["random_state"] = None
-    content = {
+    return {
         "format": _FORMAT,
         "parameters": {name: _plain(name, value) for name, value in parameters.items()},
         "default_module": model.module is None,
@@ -54,11 +59,12 @@ def write_model(model: NeuralOrdinalClassifier, path: Any) -> None:
         "state": model.module_.state_dict(),
         "dtype": str(next(model.module_.network.parameters()).dtype).removeprefix("torch."),
     }
-    write_whole(content, Path(path))
 
 
-def read_model(cls: type[M], path: Any, module: Any, module_params: Any, device: Any) -> M:
-    """Read a classifier that `write_model` wrote."""
+def read_model(
+    cls: type[M], path: Any, module: Any = None, module_params: Any = None, device: Any = "cpu"
+) -> M:
+    """Read a classifier from the path, or the open file, that holds its content."""
     place = find_device(device)
     content = torch.load(path, map_location=place, weights_only=True)
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
