@@ -2,7 +2,7 @@
 
 ``step`` compares a step through `SemiOrdinalLoss` with one of the same loss written in
 torch. ``kinematics`` trains with and without unlabelled rows by the paper's settings; it reads
-kinematics.csv.gz from the folder that SEMIORDINAL_DATA names. ``corrections`` compares what is
+its data from the folder that SEMIORDINAL_DATA names. ``corrections`` compares what is
 done where the unlabelled part of the risk is negative, by the classifier's defaults.
 """
 
@@ -110,13 +110,15 @@ def step_times(repeats: int, steps: int) -> None:
     )
 
 
-def mean_errors(methods: dict[str, dict], draw: tuple[int, int, int], seeds: int, epochs: int):
+def mean_errors(
+    data: str, methods: dict[str, dict], draw: tuple[int, int, int], seeds: int, epochs: int
+):
     """Mean absolute error of each method on draws of labelled, unlabelled and test rows."""
     n_labeled, n_unlabeled, _ = draw
-    path = Path(os.environ["SEMIORDINAL_DATA"]) / "kinematics.csv.gz"
+    path = Path(os.environ["SEMIORDINAL_DATA"]) / f"{data}.csv.gz"
     table = np.genfromtxt(path, delimiter=",", skip_header=1)
     X, y = table[:, :-1], table[:, -1]
-    prior = np.bincount(y.astype(int))[1:] / len(y)
+    prior = np.unique(y, return_counts=True)[1] / len(y)
     errors: dict[str, list[float]] = {name: [] for name in methods}
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(len(y))
@@ -129,7 +131,7 @@ def mean_errors(methods: dict[str, dict], draw: tuple[int, int, int], seeds: int
             errors[name].append(-model.score(X[test], y[test]))
         shown = ", ".join(f"{name} {values[-1]:.4f}" for name, values in errors.items())
         print(f"seed {seed}: {shown}", flush=True)
-    print(f"kinematics, {n_labeled} labels, {n_unlabeled} unlabelled rows, {epochs} epochs:")
+    print(f"{data}, {n_labeled} labels, {n_unlabeled} unlabelled rows, {epochs} epochs:")
     for name, values in errors.items():
         spread = np.std(values, ddof=1) / np.sqrt(seeds) if seeds > 1 else np.nan
         print(f"{name:14s} mean MAE {np.mean(values):.4f} ± {spread:.4f} (standard error)")
@@ -138,7 +140,7 @@ def mean_errors(methods: dict[str, dict], draw: tuple[int, int, int], seeds: int
 
 def kinematics(seeds: int, epochs: int) -> None:
     methods = {"SV": {**PAPER, "unlabeled_weight": 0.0}, "SEMI1": PAPER}
-    errors = mean_errors(methods, (500, 2000, 2000), seeds, epochs)
+    errors = mean_errors("kinematics", methods, (500, 2000, 2000), seeds, epochs)
     lower = sum(a > b for a, b in zip(errors["SV"], errors["SEMI1"], strict=True))
     print(f"SEMI1 lower in {lower} of {seeds} seeds")
 
@@ -151,7 +153,8 @@ def corrections(seeds: int, epochs: int) -> None:
         "non-negative": {"correction": "non-negative"},
         "descent-ascent": {"correction": "leaky", "correction_step": "descent-ascent"},
     }
-    mean_errors(methods, (300, 1700, 1500), seeds, epochs)
+    for data in ("kinematics", "abalone"):
+        mean_errors(data, methods, (300, 1700, 1500), seeds, epochs)
 
 
 def main() -> None:
