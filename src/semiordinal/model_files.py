@@ -64,6 +64,7 @@ TRUSTED_TYPES = frozenset(
         "semiordinal.nn.stored.StoredNetwork",
         "semiordinal.tables.encoding.TypedColumns",
         "sklearn.compose._column_transformer.ColumnTransformer",
+        "sklearn.compose._column_transformer._RemainderColsList",  # in scikit-learn 1.6
         "sklearn.impute._base.SimpleImputer",
         "sklearn.pipeline.Pipeline",
         "sklearn.preprocessing._data.StandardScaler",
