@@ -56,6 +56,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         loss: str = "at",
         margin: str = "logistic",
         unlabeled_weight: float = 0.25,
+        supervised_weights: str = "rows",
         removed_class: Any = "median",
         correction: str = "none",
         leak: float = -0.2,
@@ -73,6 +74,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.loss = loss
         self.margin = margin
         self.unlabeled_weight = unlabeled_weight
+        self.supervised_weights = supervised_weights
         self.removed_class = removed_class
         self.correction = correction
         self.leak = leak
@@ -132,7 +134,9 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
                 self.solver,
                 int(self.max_iter),
                 float(self.tol),
-                lambda: self._more_starts(self._objective(columns, rows, loss, Risk(), prior)),
+                lambda: self._more_starts(
+                    self._objective(columns, rows, loss, Risk(weighting=risk.weighting), prior)
+                ),
             )
         warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
