@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from .._threads import blas_threads_for
 from .._typing import Array
-from ..coordinates import Coordinates
+from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import EmpiricalRisk
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
@@ -128,15 +129,9 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             columns = self._columns(rows)
         with blas_threads_for(columns.design.n_columns):
             objective = self._objective(columns, rows, loss, risk, prior)
-            solution = solve(
+            solution = self._minimize(
                 objective,
-                objective.start(),
-                self.solver,
-                int(self.max_iter),
-                float(self.tol),
-                lambda: self._more_starts(
-                    self._objective(columns, rows, loss, Risk(weighting=risk.weighting), prior)
-                ),
+                lambda: self._objective(columns, rows, loss, Risk(weighting=risk.weighting), prior),
             )
         warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
@@ -149,6 +144,21 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.is_convex_ = objective.is_convex
         self._keep(columns, objective, solution.variables)
         return self
+
+    def _minimize(self, objective: Objective, supervised: Callable[[], Objective]) -> Solution:
+        """Minimise the objective; that of the labelled rows alone may tell where to start."""
+        return solve(
+            objective,
+            objective.start(),
+            self.solver,
+            int(self.max_iter),
+            float(self.tol),
+            lambda: self._more_starts(supervised()),
+        )
+
+    def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
+        """Which variables stand for the thresholds."""
+        return threshold_map(loss, n_classes, float(self.order_penalty))
 
     def _keep(self, columns: Columns, objective: Objective, variables: Array) -> None:
         """Set what prediction needs."""
@@ -174,7 +184,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         design = design.kept()
         label_weights = risk.label_weights(*rows.totals, prior)
         empirical = EmpiricalRisk(design, labels, loss, label_weights, risk.correction)
-        gaps = threshold_map(loss, len(rows.classes), float(self.order_penalty))
+        gaps = self._threshold_map(loss, len(rows.classes))
         coordinates = Coordinates(design.n_columns, columns.scale, columns.shift, gaps)
         return Objective(empirical, coordinates, float(self.l2))
 
