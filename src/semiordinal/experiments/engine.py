@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -56,9 +57,14 @@ def run_cell(cell: Cell, store: RecordStore) -> None:
     run = run_variance if experiment.kind == "variance" else run_fit
     started = time.process_time()
     # One thread, so that sums are in the same order whatever the number of workers.
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         result = run(experiment, cell)
-    store.write(cell, result, time.process_time() - started)
+    notes = {
+        "seconds": round(time.process_time() - started, 3),
+        "warnings": sorted({" ".join(str(w.message).split()) for w in caught}),
+    }
+    store.write(cell, result, notes)
 
 
 def _check_needs(cells: Sequence[Cell]) -> None:

@@ -41,10 +41,13 @@ class RecordStore:
     def has(self, cell: Cell) -> bool:
         return self.path_of(cell).exists()
 
-    def write(self, cell: Cell, result: dict[str, Any], seconds: float) -> None:
-        """Put the record of a finished cell in its place."""
+    def write(self, cell: Cell, result: dict[str, Any], notes: dict[str, Any]) -> None:
+        """Put the record of a finished cell in its place.
+
+        Notes on the run, such as the time it took, may differ from run to run.
+        """
         content = {"cell": cell.identity, "result": result}
-        record = {**content, "seconds": round(seconds, 3), "checksum": _checksum(content)}
+        record = {**content, "checksum": _checksum(content), "notes": notes}
         path = self.path_of(cell)
         write_text(path, json.dumps(record, indent=1) + "\n")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
@@ -31,7 +30,7 @@ def run_fit(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     Returns
     -------
     dict
-        Test errors by metric, the hyper-parameters chosen, and warnings if there were any.
+        Test errors by metric, and the hyper-parameters chosen.
     """
     assert cell.mode is not None
     column = next(c for c in experiment.columns if c.name == cell.column)
@@ -41,11 +40,9 @@ def run_fit(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     def build(chosen: Mapping[str, float]) -> Any:
         return _build(column, training, cell, problem.prior, chosen)
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        chosen = _choose(build, column, training, problem, cell)
-        model = _fit(build(chosen), column, problem, problem.X, problem.y)
-        predicted = model.predict(problem.X_test)
+    chosen = _choose(build, column, training, problem, cell)
+    model = _fit(build(chosen), column, problem, problem.X, problem.y)
+    predicted = model.predict(problem.X_test)
     codes, found = (values.astype(int) - 1 for values in (problem.y_test, predicted))
     result: dict[str, Any] = {
         "mae": task_error("absolute", codes, found),
@@ -54,8 +51,6 @@ def run_fit(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     }
     if chosen:
         result["chosen"] = dict(chosen)
-    if caught:
-        result["warnings"] = sorted({" ".join(str(w.message).split()) for w in caught})
     return result
 
 

@@ -27,7 +27,7 @@ def run_variance(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     loss = get_loss(cell.loss)
     X, y = rows_of(cell.set, experiment.three_classes)
     prior = experiment.prior_of(cell.set)
-    n_labeled, n_unlabeled, _ = experiment.sizes.of(len(y))
+    n_unlabeled = experiment.sizes.of(len(y))[1]
     labels = draw_problem(experiment, cell).y
     counts = np.array([(labels == code + 1).sum() for code in range(len(prior))], dtype=float)
     scale = X.std(axis=0)
