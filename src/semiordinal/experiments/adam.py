@@ -20,7 +20,7 @@ from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 from ..estimators._base import RiskMinimizer
 from ..latent_risk import LatentRisk
 from ..losses import OrdinalLoss
-from ..objective import Objective
+from ..objective import Objective, with_room
 from ..risks import LabelWeights
 from ..rows import as_dense
 from ..solvers import Solution
@@ -40,7 +40,7 @@ class FreeThresholds(ThresholdMap):
         return cls(np.eye(n_thresholds), np.zeros(n_thresholds), -infinite, infinite, penalty)
 
     def variables(self, thresholds: Array) -> Array:
-        return thresholds.copy()
+        return with_room(thresholds)
 
     def penalty_terms(self, t: Array) -> tuple[float, Array, Array]:
         gradient, curvature = np.zeros(len(t)), np.zeros(len(t))
@@ -114,7 +114,8 @@ class ScoredRisk(EmpiricalRisk):
         self._corrected = None if corrected is None else self._part(corrected)
 
     def _part(self, table: Array) -> tuple[Codes, LatentRisk]:
-        weighed = np.flatnonzero(table.any(axis=1)[self.labels.codes])
+        is_used = np.any(table != 0, axis=1)
+        weighed = np.flatnonzero(is_used[self.labels.codes])
         labels = self.labels.take(weighed)
         return weighed, LatentRisk(labels, self.loss, LabelWeights(table))
 
