@@ -68,6 +68,6 @@ def save_figure(figure: Any, path: Any, suffix: str) -> None:
     """Write a figure as "png" or "svg", the same bytes for the same numbers."""
     import matplotlib
 
-    with matplotlib.rc_context({"svg.hashsalt": "semiordinal"}):
+    with matplotlib.rc_context({"svg.hashsalt": "semiordinal", "svg.fonttype": "none"}):
         metadata = {"Date": None} if suffix == "svg" else None
         figure.savefig(path, dpi=150, format=suffix, metadata=metadata)
