@@ -71,6 +71,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         loss: str = "at",
         margin: str = "logistic",
         unlabeled_weight: float = 0.25,
+        supervised_weights: str = "rows",
         removed_class: Any = "median",
         correction: str = "none",
         leak: float = -0.2,
@@ -88,6 +89,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.loss = loss
         self.margin = margin
         self.unlabeled_weight = unlabeled_weight
+        self.supervised_weights = supervised_weights
         self.removed_class = removed_class
         self.correction = correction
         self.leak = leak
@@ -152,8 +154,9 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         objective = problem.objective
 
         def more_starts() -> list[Array]:
-            supervised = self._empirical_risk(problem.design, rows, loss, Risk(), prior)
-            return self._more_starts(objective.with_risk(supervised))
+            supervised = Risk(weighting=risk.weighting)
+            without = self._empirical_risk(problem.design, rows, loss, supervised, prior)
+            return self._more_starts(objective.with_risk(without))
 
         with blas_threads_for(problem.design.n_columns):
             solution = solve(
