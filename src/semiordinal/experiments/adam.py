@@ -145,7 +145,7 @@ class _ByAdam(RiskMinimizer):
             return super()._threshold_map(loss, n_classes)
         return FreeThresholds.of(n_classes - 1, float(self.order_penalty))
 
-    def _minimize(self, objective: Objective, supervised: Callable[[], Objective]) -> Solution:
+    def _minimize(self, objective: Objective, more_starts: Callable[[], list[Array]]) -> Solution:
         start = objective.start()
         if not objective.risk.loss.unit_gaps:  # a quadratic risk needs no rows at all
             objective = objective.with_risk(ScoredRisk(objective.risk))
