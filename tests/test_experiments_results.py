@@ -111,6 +111,7 @@ def test_rivals_have_the_same_model():
         ("SEMI1-Ker", "SV-Ker"),
         ("SEMI1-Ker", "SV-prior-Ker"),
         ("SEMI2-NN", "SV-NN"),
+        ("SV-prior-Ker", "SV-Ker"),
     ]
     assert rivals(["SV", "SEMI-median"]) == [("SEMI-median", "SV")]
 
@@ -179,14 +180,20 @@ def test_csv_holds_every_run(tmp_path):
 
 
 def test_sets_without_reduction_are_named():
-    frame = pd.DataFrame(
+    models = {
+        "toy": [[1.0, 0.8, 1.1], [1.0, 0.7, 1.0], [1.0, 1.2, 1.3]],
+        "lev": [[1.0, 1.01, 1.4], [1.0, 0.9, 1.2], [1.0, 1.02, 1.1]],
+    }
+    runs = pd.DataFrame(
         [
-            (name, "at", "SEMI1", weight, ratio)
-            for name, ratios in {"toy": [1.0, 0.8, 1.1], "lev": [1.0, 1.01, 1.4]}.items()
+            (name, "at", "SEMI1", repeat, weight, ratio)
+            for name, found in models.items()
+            for repeat, ratios in enumerate(found)
             for weight, ratio in zip([0.0, 0.5, 1.0], ratios, strict=True)
         ],
-        columns=["set", "loss", "method", "weight", "ratio"],
+        columns=["set", "loss", "method", "repeat", "weight", "ratio"],
     )
-    told = variance_summary(frame, 5)
-    assert "No reduction for any γ: lev (AT, SEMI1)." in told
-    assert "| toy | 0.80 (0.5) |" in told
+    told = variance_summary(runs)
+    assert "No reduction of the median for any γ: lev (AT, SEMI1)." in told
+    assert "| toy | 0.800 (γ = 0.5; 2) |" in told
+    assert "| lev | 1.010 (γ = 0.5; 1) |" in told

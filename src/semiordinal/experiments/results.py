@@ -24,7 +24,7 @@ from .runs import fit_runs, variance_runs
 from .specs import Experiment
 from .statistics import contests, rank_methods
 from .store import unwritable, write_text
-from .summaries import curve_summary, table_summary, variance_summary
+from .summaries import curve_summary, median_ratios, table_summary, variance_summary
 from .tables import ErrorTable
 
 _FORMATS = ("png", "svg")
@@ -123,12 +123,8 @@ class _Writer:
     def variance(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
         runs = variance_runs(cells, results)
         self._csv("runs.csv", runs)
-        keys = ["set", "loss", "method", "weight"]
-        medians = runs.groupby(keys, sort=False)["ratio"].median().reset_index()
-        self._text(
-            "summary.md",
-            "\n".join([self.heading, variance_summary(medians, runs["repeat"].nunique())]),
-        )
+        self._text("summary.md", "\n".join([self.heading, variance_summary(runs)]))
+        medians = median_ratios(runs).reset_index()
         displays = dict[tuple[str, str], Display]()
         for (name, loss), part in medians.groupby(["set", "loss"], sort=False):
             lines = part.pivot(index="weight", columns="method", values="ratio")

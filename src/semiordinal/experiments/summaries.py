@@ -13,13 +13,21 @@ from .tables import ErrorTable
 
 
 def rivals(methods: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of a semi-supervised method and a supervised one with the same model."""
+    """Pairs to compare, with the same model: SEMI with SV and SV-prior, SV-prior with SV.
+
+    Examples
+    --------
+    >>> rivals(["SV-Ker", "SEMI1-Ker", "SV-NN", "SV-prior-Ker"])
+    [('SEMI1-Ker', 'SV-Ker'), ('SEMI1-Ker', 'SV-prior-Ker'), ('SV-prior-Ker', 'SV-Ker')]
+    """
     pairs = []
     for name in methods:
-        if name.startswith("SEMI"):
-            _, _, model = name.partition("-")
-            suffix = f"-{model}" if model in ("Ker", "NN") else ""
-            pairs += [(name, f"{other}{suffix}") for other in ("SV", "SV-prior")]
+        base, _, model = name.rpartition("-")
+        method, suffix = (base, f"-{model}") if model in ("Ker", "NN") else (name, "")
+        if method.startswith("SEMI"):
+            pairs += [(name, f"SV{suffix}"), (name, f"SV-prior{suffix}")]
+        elif method == "SV-prior":
+            pairs.append((name, f"SV{suffix}"))
     return [(one, other) for one, other in pairs if other in methods]
 
 
@@ -93,31 +101,44 @@ def _gains(problems: Sequence[Contest], one: str, other: str) -> int:
     return sum(p.entry(one).mean < p.entry(other).mean for p in problems)
 
 
-def variance_summary(medians: pd.DataFrame, n_repeats: int) -> str:
+def variance_summary(runs: pd.DataFrame) -> str:
     """Where the variance is reduced for some weight, and where for none."""
+    levels = ["set", "loss", "method"]
+    medians = {
+        key: part.droplevel(levels)
+        for key, part in median_ratios(runs).groupby(level=levels, sort=False)
+    }
+    least = runs.groupby([*levels, "repeat"], sort=False)["ratio"].min()
+    n_reduced = (least < 1).groupby(level=levels, sort=False).sum().to_dict()
+    n_models = runs["repeat"].nunique()
     lines = [
-        f"Least ratio over γ = 0.1, ..., 1 of the median over {n_repeats} random models "
-        "(and the γ where it is reached); ratios below one are reductions.",
+        f"Least ratio over γ = 0.1, ..., 1 of the median over {n_models} random models, with the γ "
+        "where it is reached and the number of models with a ratio below one at some γ.",
         "",
     ]
-    above = medians[medians["weight"] > 0]
-    methods = list(dict.fromkeys(above["method"]))
-    losses = list(dict.fromkeys(above["loss"]))
+    methods = list(dict.fromkeys(runs["method"]))
+    losses = list(dict.fromkeys(runs["loss"]))
     heads = [f"{loss.upper()}, {method}" for loss in losses for method in methods]
     lines += ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
     not_reduced = []
-    for name in dict.fromkeys(above["set"]):
+    for name in dict.fromkeys(runs["set"]):
         cells = []
         for loss in losses:
             for method in methods:
-                own = above.query("set == @name and loss == @loss and method == @method")
-                least = own.loc[own["ratio"].idxmin()]
-                cells.append(f"{least['ratio']:.2f} ({least['weight']:.1f})")
-                if least["ratio"] >= 1:
+                ratios = medians[name, loss, method]
+                ratios = ratios[ratios.index > 0]
+                reduced = n_reduced[name, loss, method]
+                cells.append(f"{ratios.min():.3f} (γ = {ratios.idxmin():.1f}; {reduced})")
+                if ratios.min() >= 1:
                     not_reduced.append(f"{name} ({loss.upper()}, {method})")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     told = ", ".join(not_reduced) if not_reduced else "none"
-    return "\n".join([*lines, "", f"No reduction for any γ: {told}.", ""])
+    return "\n".join([*lines, "", f"No reduction of the median for any γ: {told}.", ""])
+
+
+def median_ratios(runs: pd.DataFrame) -> pd.Series:
+    """Medians over the random models, by set, loss, method and weight."""
+    return runs.groupby(["set", "loss", "method", "weight"], sort=False)["ratio"].median()
 
 
 def curve_summary(ratios: pd.DataFrame, n_repeats: int) -> str:

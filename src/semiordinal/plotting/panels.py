@@ -70,4 +70,4 @@ def save_figure(figure: Any, path: Any, suffix: str) -> None:
 
     with matplotlib.rc_context({"svg.hashsalt": "semiordinal", "svg.fonttype": "none"}):
         metadata = {"Date": None} if suffix == "svg" else None
-        figure.savefig(path, dpi=150, format=suffix, metadata=metadata)
+        figure.savefig(path, dpi=110, format=suffix, metadata=metadata)
