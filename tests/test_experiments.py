@@ -219,6 +219,16 @@ def test_a_killed_run_goes_on_to_the_same_bytes(toy_folder, tmp_path):
     }
 
 
+@pytest.mark.slow
+def test_all_runs_what_each_experiment_has_of_what_is_asked(toy_folder, tmp_path):
+    few = ("--sets", "toy", "--losses", "ls", "--methods", "SV,SEMI1", "--repeats", "1")
+    told = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path).out
+    assert "Note: large-at has none of what is asked for." in told
+    assert (tmp_path / "small-exact" / "table.md").exists()
+    assert (tmp_path / "variance" / "variance-ls.png").exists()
+    assert not (tmp_path / "unlabeled-count-exact").exists()
+
+
 def allow_small_files_only():
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
 

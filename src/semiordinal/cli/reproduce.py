@@ -55,33 +55,45 @@ def reproduce(
     if experiment not in (*EXPERIMENTS, _ALL):
         known = ", ".join([*EXPERIMENTS, _ALL])
         raise face.UsageError(f"There is no experiment {experiment}; choose from {known}.")
-    names = list(EXPERIMENTS) if experiment == _ALL else [experiment]
+    named = list(EXPERIMENTS.values()) if experiment == _ALL else [EXPERIMENTS[experiment]]
+    asked = {
+        "sets": _words("--sets", sets, [e.sets for e in named]),
+        "losses": _words("--losses", losses, [e.losses for e in named]),
+        "columns": _words("--methods", methods, [_columns(e, mode) for e in named]),
+    }
     told = {}
-    for name in names:
-        options = {
-            "sets": _words("--sets", sets, EXPERIMENTS[name].sets),
-            "losses": _words("--losses", losses, EXPERIMENTS[name].losses),
-            "columns": _words("--methods", methods, _columns(EXPERIMENTS[name], mode)),
-        }
-        told[name] = _run(EXPERIMENTS[name], mode, repeats, out, jobs, seed, options, as_json)
+    for each in named:
+        has = {"sets": each.sets, "losses": each.losses, "columns": _columns(each, mode)}
+        options = {key: _among(asked[key], names) for key, names in has.items()}
+        if any(words == [] for words in options.values()):
+            face.say_notes([f"{each.name} has none of what is asked for."])
+            continue
+        told[each.name] = _run(each, mode, repeats, out, jobs, seed, options, as_json)
     if as_json:
         face.say_json(told)
 
 
-def _columns(experiment: Experiment, mode: str) -> list[str]:
-    return [column.name for column in experiment.columns_in(mode if experiment.modes else None)]
+def _columns(experiment: Experiment, mode: str) -> tuple[str, ...]:
+    used = mode if experiment.modes else None
+    return tuple(column.name for column in experiment.columns_in(used))
 
 
-def _words(option: str, text: str | None, known: Any) -> list[str] | None:
-    """Names between commas; those that are not known are refused."""
-    if text is None or not known:
+def _words(option: str, text: str | None, known: list[tuple[str, ...]]) -> list[str] | None:
+    """Names between commas; those that no experiment knows are refused."""
+    if text is None:
         return None
     words = [word.strip() for word in text.split(",") if word.strip()]
-    unknown = [word for word in words if word not in known]
+    every = list(dict.fromkeys(name for names in known for name in names))
+    unknown = [word for word in words if word not in every]
     if unknown or not words:
         wrong = unknown[0] if unknown else "nothing"
-        raise face.UsageError(f"{option}: {wrong} is not known here; choose from {list(known)}.")
+        raise face.UsageError(f"{option}: {wrong} is not known here; choose from {every}.")
     return words
+
+
+def _among(words: list[str] | None, known: tuple[str, ...]) -> list[str] | None:
+    """The words that an experiment knows; None where all are meant, or there is no choice."""
+    return None if words is None or not known else [word for word in words if word in known]
 
 
 def _run(
