@@ -165,6 +165,15 @@ def test_markdown_shows_the_papers_number_beside_ours(tmp_path):
     assert "Not in the paper: SV-prior, SEMI-median" in text
 
 
+def test_one_repetition_has_no_spread(tmp_path):
+    experiment = get_experiment("small")
+    cells = cells_of(experiment, "exact", 1, 0)
+    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    for path in tmp_path.iterdir():
+        if path.suffix in (".md", ".tex"):
+            assert "nan" not in path.read_text()
+
+
 def test_csv_holds_every_run(tmp_path):
     experiment = get_experiment("large-at")
     cells = cells_of(experiment, "exact", 2, seed=0)

@@ -19,7 +19,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Entry:
-    """Mean and standard deviation over the repetitions."""
+    """Mean and standard deviation over the repetitions; NaN of a single one."""
 
     mean: float
     spread: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from .paper import Printed, printed_results
@@ -55,7 +56,7 @@ class ErrorTable:
     def _markdown_cell(self, problem: Contest, method: str, is_best: bool) -> str:
         entry, printed = problem.entry(method), self.printed(problem, method)
         ours = f"**{entry.mean:.3f}**" if is_best else f"{entry.mean:.3f}"
-        text = f"{ours} ± {entry.spread:.2f}"
+        text = ours if math.isnan(entry.spread) else f"{ours} ± {entry.spread:.2f}"
         if printed is None:
             return text
         theirs = f"**{printed.mean:.3f}**" if printed.bold else f"{printed.mean:.3f}"
@@ -93,5 +94,5 @@ class ErrorTable:
 
 
 def _latex_cell(mean: float, spread: float, bold: bool) -> str:
-    text = f"{mean:.3f}\\;({spread:.2f})"
+    text = f"{mean:.3f}" if math.isnan(spread) else f"{mean:.3f}\\;({spread:.2f})"
     return f"{{\\bfseries {text}}}" if bold else text
