@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -109,6 +110,8 @@ def _run(
     from ..experiments import RecordStore, cells_of, run_cells
     from ..experiments.results import write_results
 
+    if find_spec("matplotlib") is None:
+        raise ImportError("Figures need matplotlib: pip install 'semiordinal[plot]'.")
     used = mode if experiment.modes else None
     cells = cells_of(experiment, used, repeats, seed, **options)
     sizes = _sizes(experiment, list(dict.fromkeys(cell.set for cell in cells)))

@@ -15,6 +15,7 @@ from ..plotting import (
     CurveDisplay,
     Display,
     VarianceRatioDisplay,
+    close_figure,
     plot_cd_diagram,
     plot_panels,
     save_figure,
@@ -162,3 +163,4 @@ class _Writer:
             except OSError as error:
                 raise unwritable(path, error) from error
             self.files.append(path)
+        close_figure(figure)

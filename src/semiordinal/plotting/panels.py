@@ -71,3 +71,10 @@ def save_figure(figure: Any, path: Any, suffix: str) -> None:
     with matplotlib.rc_context({"svg.hashsalt": "semiordinal", "svg.fonttype": "none"}):
         metadata = {"Date": None} if suffix == "svg" else None
         figure.savefig(path, dpi=110, format=suffix, metadata=metadata)
+
+
+def close_figure(figure: Any) -> None:
+    """Let a figure go, which pyplot would keep."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)
