@@ -10,7 +10,14 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..models import KernelRows, MatrixRows, center_and_scale, divide_columns, median_distance
+from ..models import (
+    KernelColumns,
+    KernelRows,
+    MatrixRows,
+    center_and_scale,
+    divide_columns,
+    median_distance,
+)
 from ..rows import as_dense
 from ._base import Columns, RiskMinimizer
 from ._checks import check_number, is_count
@@ -146,7 +153,7 @@ def _kernel_rows(
 ) -> KernelRows:
     shifted = centers if sparse.issparse(centers) else centers - mean
     inputs = matrix.centered(mean) if mean.any() else matrix
-    return KernelRows(inputs, scale, divide_columns(shifted, scale), width)
+    return KernelRows(inputs, KernelColumns(scale, divide_columns(shifted, scale), width))
 
 
 def _distinct(rows: MatrixRows) -> Any:
