@@ -18,6 +18,7 @@ from ..coordinates import Coordinates
 from ..empirical_risk import EmpiricalRisk
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
+from ..models import DrawPartial
 from ..objective import Objective, threshold_map
 from ..risks import Risk
 from ..rows import Design, latent_scores
@@ -49,6 +50,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
 
     coef_: Array
+    _takes_sources = True
 
     def __init__(
         self,
@@ -68,6 +70,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         solver: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
+        max_unlabeled: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ):
         self.loss = loss
@@ -85,6 +89,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
+        self.max_unlabeled = max_unlabeled
+        self.verbose = verbose
         self.random_state = random_state
 
     @abstractmethod
@@ -108,8 +114,11 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as two such rows, labelled or not.
-        X_unlabeled : array, sparse matrix or data frame, optional
-            More rows without labels, each of weight one.
+        X_unlabeled : array, sparse matrix, data frame or source of rows, optional
+            More rows without labels, each of weight one. Sources are read in passes, so that
+            they may be larger than memory: the path of a Parquet file, a glob or a folder of
+            them, a pyarrow dataset, a Dask DataFrame or Array, a function that returns an
+            iterator of blocks, or an object of `semiordinal.scale`.
 
         Returns
         -------
@@ -118,11 +127,12 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         loss = get_loss(self.loss, self.margin)
         self._check_parameters()
         rows = training_rows(
-            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
+            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label, self._draw()
         )
         prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         risk = self._risk(rows, prior)
         with blas_threads_for(rows.matrix.n_columns):
+            rows = rows.read(take_gram=loss.margin.quadratic is not None)
             columns = self._columns(rows)
         with blas_threads_for(columns.design.n_columns):
             objective = self._objective(columns, rows, loss, risk, prior)
@@ -144,7 +154,16 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.objective_value_ = solution.value
         self.is_convex_ = objective.is_convex
         self._keep(columns, objective, solution.variables)
+        if rows.source is not None:
+            self.n_passes_ = rows.source.n_passes
         return self
+
+    def _draw(self) -> DrawPartial | None:
+        """How to draw from the unlabelled rows, if at all."""
+        if self.max_unlabeled is None:
+            return None
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return DrawPartial(int(self.max_unlabeled), seed)
 
     def _keep(self, columns: Columns, objective: Objective, variables: Array) -> None:
         """Set what prediction needs."""
@@ -159,6 +178,9 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         check_number("tol", self.tol, 0)
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
+        check_flag("verbose", self.verbose)
+        if self.max_unlabeled is not None:
+            check_count("max_unlabeled", self.max_unlabeled)
 
     def _objective(
         self, columns: Columns, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array

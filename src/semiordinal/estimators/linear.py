@@ -53,7 +53,8 @@ class LinearOrdinalClassifier(RiskMinimizer):
         # Thresholds are not penalised, so centring changes nothing but the solver's ease.
         if moments.center is None:
             return Columns(rows.matrix, scale, shift=moments.mean)
-        return Columns(rows.matrix.centered(moments.center), scale, center=moments.center)
+        matrix = rows.matrix.centered(moments.center)
+        return Columns(matrix, scale, moments.mean - moments.center, moments.center)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

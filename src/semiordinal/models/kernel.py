@@ -87,6 +87,10 @@ class KernelRows(BlockRows):
         chunk_sum = ChunkSum(partial, self.inputs.center, self.columns, self.n_columns)
         return self.inputs.reduce_chunks(chunk_sum, labels)
 
+    def joined(self, more: Array) -> KernelRows:
+        """These rows and more, given by their inputs."""
+        return KernelRows(self.inputs.joined(more), self.columns)
+
     def take(self, rows: Codes) -> KernelRows:
         return KernelRows(self.inputs.take(rows), self.columns)
 

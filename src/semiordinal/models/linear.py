@@ -209,6 +209,10 @@ class MatrixRows(BlockRows):
     def is_sparse(self) -> bool:
         return self.center is None and any(sparse.issparse(part) for part in self.parts)
 
+    def joined(self, more: Array) -> MatrixRows:
+        """These rows and more."""
+        return MatrixRows([*self.parts, more], self.center)
+
     def centered(self, center: Array) -> MatrixRows:
         """The same rows less a centre."""
         return MatrixRows(self.parts, center)

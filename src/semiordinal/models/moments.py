@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -50,6 +51,8 @@ def column_moments(
     >>> moments.mean, moments.scale
     (array([2., 5.]), array([1., 1.]))
     """
+    if rows.tail is not None:
+        return _streamed_moments(rows, weights)
     if rows.is_sparse:
         matrix = sparse.vstack(rows.parts, format="csr").astype(np.float64)
         mean, variance = mean_variance_axis(matrix, axis=0, weights=weights)
@@ -101,16 +104,39 @@ def _mean_variance(
         return mean, np.maximum(second / total - mean**2, 0)
 
 
+def _streamed_moments(rows: Any, weights: Array | None) -> ColumnMoments:
+    """Moments of rows in memory and of a stream, which was summed around a centre already."""
+    head, tail = rows.head, rows.tail
+    weight = head.n_rows if weights is None else weights.sum()
+    mean, variance = _mean_variance(head, weights, share_gram=False)
+    total = weight + tail.n_rows
+    with np.errstate(over="ignore", invalid="ignore"):
+        second = (weight * (variance + mean**2) + tail.squares) / total
+        mean = (weight * mean + tail.sums) / total
+        variance = np.maximum(second - mean**2, 0)
+    for column in np.flatnonzero(~np.isfinite(variance)):
+        raise ValueError(_unsquarable(column, "large"))
+    center = np.zeros(len(mean)) if tail.center is None else tail.center
+    if (np.abs(mean) > _FAR_FROM_ZERO * np.sqrt(variance)).any() and variance.any():
+        if not np.array_equal(center, center + mean):
+            return _streamed_moments(rows.centered(center + mean), weights)
+    return ColumnMoments(center + mean, _scale(rows.n_rows, mean, variance), tail.center)
+
+
 def _check_squares(rows: MatrixRows, mean: Array, variance: Array) -> None:
     """Raise where the squares of a column overflow, or all underflow."""
     too_small = (variance == 0) & (mean != 0) & (np.abs(mean) < _SMALLEST_SQUARABLE)
     for column in np.flatnonzero(~np.isfinite(variance) | too_small):
         if any(np.ptp(part[:, column]) > 0 for part in rows.parts):
             size = "small" if too_small[column] else "large"
-            raise ValueError(
-                f"Column {column} of X holds values too {size} to be squared. Multiply it by a "
-                "constant that brings them nearer to one; this changes no prediction."
-            )
+            raise ValueError(_unsquarable(column, size))
+
+
+def _unsquarable(column: Any, size: str) -> str:
+    return (
+        f"Column {column} of X holds values too {size} to be squared. Multiply it by a constant "
+        "that brings them nearer to one; this changes no prediction."
+    )
 
 
 def _scale(n_rows: int, mean: Array, variance: Array) -> Array:
