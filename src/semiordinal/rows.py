@@ -69,6 +69,11 @@ class Design(Protocol):
     @property
     def gram(self) -> Array: ...
 
+    @property
+    def has_gram(self) -> bool: ...
+
+    def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array: ...
+
     def blocks(self) -> Iterator[tuple[slice, Array]]: ...
 
     def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S: ...
@@ -125,14 +130,25 @@ class RowLabels:
         gathered = np.take(table.T, self.codes, axis=1, mode="wrap").T
         return gathered if self.weights is None else gathered * self.weights[:, None]
 
+    def gather_column(self, column: Array, rows: slice) -> Array:
+        """Entries of one column of a table by label, for some rows, times the rows' weights."""
+        gathered = column.take(self.codes[rows], mode="wrap")
+        return gathered if self.weights is None else gathered * self.weights[rows]
+
     @cached_property
     def _counts(self) -> tuple[NDArray[np.intp], Array]:
         """Rows and summed weights by label, unlabelled first."""
-        rows = np.bincount(self.codes + 1, minlength=1)
-        weighted = rows if self.weights is None else np.bincount(self.codes + 1, self.weights, 1)
-        more = np.zeros(len(rows), dtype=rows.dtype)
-        more[0] = self.n_more
-        return rows + more, (weighted + more).astype(np.float64)
+        none_missing = not self.n_more and self.codes.min(initial=0) >= 0
+        bins = self.codes if none_missing else self.codes + 1
+        weighted = np.bincount(bins, self.weights, 1).astype(np.float64)
+        rows = weighted if self.weights is None else np.bincount(bins, minlength=1)
+        if none_missing:
+            rows, weighted = np.concatenate([[0], rows]), np.concatenate([[0.0], weighted])
+        if self.n_more:
+            rows, weighted = rows.copy(), weighted.copy()
+            rows[0] += self.n_more
+            weighted[0] += self.n_more
+        return rows.astype(np.intp), weighted
 
     @cached_property
     def present(self) -> Codes:

@@ -14,6 +14,9 @@ margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, defaul
     Binary loss that "at" and "it" are made of; the other losses do not use it.
 unlabeled_weight : float in [0, 1], default=0.25
     γ: the share of the risk that uses unlabelled rows. 0 is the supervised fit.
+supervised_weights : {"rows", "prior"}, default="rows"
+    How the supervised part of the risk weighs labelled rows: all alike, or each class by its
+    share in ``class_prior``.
 removed_class : {"smallest", "largest", "median"} or a class, default="median"
     The class whose loss the unlabelled rows stand in for: the one with the fewest or the
     most labels, the middle of the order (the lower of two), or a class by name.

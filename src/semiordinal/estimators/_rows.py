@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
+from .._threads import blas_threads_for
 from .._typing import Array
 from ..labels import encode_labels
 from ..models import ChunkSum, DrawPartial, FinitePartial, MatrixRows, drawn_rows, streamed_rows
@@ -31,6 +32,10 @@ class TrainingRows:
     source: RowSource | None = None  # of more unlabelled rows, in passes
     draw: DrawPartial | None = None  # of some of these
     n_drawn_from: int | None = None  # how many there were, where some were drawn
+
+    def centered(self, center: Array) -> TrainingRows:
+        """The same rows less a centre."""
+        return replace(self, matrix=self.matrix.centered(center))
 
     @property
     def n_unlabeled(self) -> int:
@@ -70,12 +75,14 @@ def training_rows(
     X_unlabeled: Any,
     classes: Any,
     missing_label: Any,
+    finite: bool = True,
     draw: DrawPartial | None = None,
 ) -> TrainingRows:
     """Check rows and labels; rows of weight zero are left out, as if they were not there.
 
-    Where ``X_unlabeled`` is a source of rows, it is opened, and for `TrainingRows.read` to
-    read. ``draw`` says how many rows of ``X_unlabeled`` to use.
+    With ``finite=False`` it is left to the caller to check that all features are finite. Where
+    ``X_unlabeled`` is a source of rows, it is opened, and for `TrainingRows.read` to read;
+    ``draw`` says how many rows of ``X_unlabeled`` to use.
     """
     X = feature_rows(estimator, X, reset=True, finite=False)
     if y is not None:
@@ -105,7 +112,11 @@ def training_rows(
             more = more[drawn_rows(n_drawn_from, draw.size, draw.seed)]
         parts.append(more)
         found = _followed(found, more.shape[0])
-    return TrainingRows(_finite(parts), found, labels.classes, n_drawn_from=n_drawn_from)
+    matrix = MatrixRows(parts)
+    if finite:
+        with blas_threads_for(matrix.n_columns):
+            check_finite(matrix)
+    return TrainingRows(matrix, found, labels.classes, n_drawn_from=n_drawn_from)
 
 
 def _followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
@@ -132,7 +143,8 @@ def _with_source(
         )
     if sparse.issparse(X):
         raise ValueError("X is sparse, and X_unlabeled a source of dense rows. Give a dense X.")
-    matrix = _finite([X])
+    matrix = MatrixRows([X])
+    check_finite(matrix)
     names = getattr(estimator, "feature_names_in_", None)
     source = opened(X_unlabeled, X.shape[1], names, bool(getattr(estimator, "verbose", False)))
     # At least one row; how many there are is known after the first pass.
@@ -155,14 +167,13 @@ def feature_rows(
     )
 
 
-def _finite(parts: list[Any]) -> MatrixRows:
-    """Rows whose numbers are all finite, known by their sums, which are needed anyhow."""
-    matrix = MatrixRows(parts)
+def check_finite(matrix: Any) -> None:
+    """Raise where a number in memory is not finite, known by the sums, needed anyhow."""
+    matrix = matrix.head
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(matrix.sums).all():
-            for part in parts:
+            for part in matrix.parts:
                 assert_all_finite(part, estimator_name="", input_name="X")
-    return matrix
 
 
 def _take(y: Any, rows: NDArray[np.intp]) -> Any:

@@ -22,7 +22,7 @@ from ..rows import Design, as_dense
 from ._base import Columns, RiskMinimizer
 from ._checks import check_number, is_count
 from ._docs import document
-from ._rows import TrainingRows
+from ._rows import TrainingRows, check_finite
 
 
 @document
@@ -77,6 +77,7 @@ class KernelOrdinalClassifier(RiskMinimizer):
         loss: str = "at",
         margin: str = "logistic",
         unlabeled_weight: float = 0.25,
+        supervised_weights: str = "rows",
         removed_class: Any = "median",
         correction: str = "none",
         leak: float = -0.2,
@@ -97,6 +98,7 @@ class KernelOrdinalClassifier(RiskMinimizer):
             loss=loss,
             margin=margin,
             unlabeled_weight=unlabeled_weight,
+            supervised_weights=supervised_weights,
             removed_class=removed_class,
             correction=correction,
             leak=leak,
@@ -125,6 +127,7 @@ class KernelOrdinalClassifier(RiskMinimizer):
             )
 
     def _columns(self, rows: TrainingRows) -> Columns:
+        check_finite(rows.matrix)
         mean, scale = center_and_scale(rows.matrix, self.standardize, rows.labels.weights)
         labeled = _distinct(rows.matrix.take(np.flatnonzero(rows.labels.codes >= 0)))
         centers = self._choose_centers(rows, labeled)

@@ -31,18 +31,14 @@ class ColumnMoments:
     center: Array | None
 
 
-def column_moments(
-    rows: MatrixRows, weights: Array | None = None, share_gram: bool = False
-) -> ColumnMoments:
+def column_moments(rows: MatrixRows, weights: Array | None = None) -> ColumnMoments:
     """Weighted mean and deviation of the columns over all rows.
 
     Parameters
     ----------
     rows : MatrixRows
-        Not centred.
+        Not centred. Where their Gram matrix is known, the moments are taken from it.
     weights : array of shape (n_rows,) or None
-    share_gram : bool
-        Take them from ``rows.gram``, where that is needed later anyhow.
 
     Examples
     --------
@@ -57,12 +53,12 @@ def column_moments(
         matrix = sparse.vstack(rows.parts, format="csr").astype(np.float64)
         mean, variance = mean_variance_axis(matrix, axis=0, weights=weights)
         return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), None)
-    mean, variance = _mean_variance(rows, weights, share_gram)
+    mean, variance = _mean_variance(rows, weights)
     _check_squares(rows, mean, variance)
     if (np.abs(mean) <= _FAR_FROM_ZERO * np.sqrt(variance)).all():
         return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), None)
     # Squares far from zero have lost their digits: sum them again around the mean.
-    offset, variance = _mean_variance(rows.centered(mean), weights, share_gram=False)
+    offset, variance = _mean_variance(rows.centered(mean), weights)
     mean = mean + offset
     return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), mean)
 
@@ -84,15 +80,13 @@ def center_and_scale(
     return center, scale
 
 
-def _mean_variance(
-    rows: MatrixRows, weights: Array | None, share_gram: bool
-) -> tuple[Array, Array]:
+def _mean_variance(rows: MatrixRows, weights: Array | None) -> tuple[Array, Array]:
     if weights is not None:
         first, second = np.zeros(rows.n_columns), np.zeros(rows.n_columns)
         for at, block in rows.blocks():
             first += weights[at] @ block
             second += weights[at] @ np.square(block)
-    elif share_gram:
+    elif rows.has_gram:
         first, second = rows.sums, np.diagonal(rows.gram)
     else:
         first, second = rows.sums, np.zeros(rows.n_columns)
@@ -108,7 +102,7 @@ def _streamed_moments(rows: Any, weights: Array | None) -> ColumnMoments:
     """Moments of rows in memory and of a stream, which was summed around a centre already."""
     head, tail = rows.head, rows.tail
     weight = head.n_rows if weights is None else weights.sum()
-    mean, variance = _mean_variance(head, weights, share_gram=False)
+    mean, variance = _mean_variance(head, weights)
     total = weight + tail.n_rows
     with np.errstate(over="ignore", invalid="ignore"):
         second = (weight * (variance + mean**2) + tail.squares) / total

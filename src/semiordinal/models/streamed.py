@@ -181,6 +181,7 @@ class StreamedRows:
     """Rows in memory (``head``), labelled or not, and those of a stream (``tail``)."""
 
     is_sparse = False
+    has_gram = True
 
     def __init__(self, head: Any, tail: Stream):
         self.head = head
