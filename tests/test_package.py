@@ -16,7 +16,8 @@ ROOT = Path(semiordinal.__file__).parent
 
 # Each part may import those before it, and others of its own group.
 LAYERS = [
-    {"_typing", "_threads", "_files", "_workspace", "_progress"},
+    {"_typing"},
+    {"_threads", "_files", "_workspace", "_progress"},
     {"margins"},
     {"losses"},
     {"corrections"},

@@ -1,7 +1,7 @@
 """Models linear in their coefficients: how rows become columns to multiply them with."""
 
 from .kernel import KernelColumns, KernelRows, divide_columns, gaussian_kernel, median_distance
-from .linear import ChunkSum, MatrixRows
+from .linear import ChunkSum, ColumnChunk, MatrixRows
 from .moments import ColumnMoments, center_and_scale, column_moments
 from .sampling import DrawPartial, drawn_rows
 from .streamed import (
@@ -16,6 +16,7 @@ from .streamed import (
 
 __all__ = [
     "ChunkSum",
+    "ColumnChunk",
     "ColumnMoments",
     "DrawPartial",
     "FinitePartial",

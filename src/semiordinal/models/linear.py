@@ -146,8 +146,31 @@ def _unlabeled(n_rows: int) -> RowLabels:
     return RowLabels(np.empty(0, dtype=np.intp), n_more=n_rows)
 
 
+class ColumnChunk:
+    """Rows given by their columns, each an array of numbers, as files of columns hold them."""
+
+    def __init__(self, columns: Sequence[Any]):
+        self.columns = columns
+        self.shape = len(columns[0]), len(columns)
+
+    def __getitem__(self, rows: slice) -> ColumnChunk:
+        return ColumnChunk([column[rows] for column in self.columns])
+
+    def as_floats(self, center: Array | None) -> Array:
+        """A matrix in the workspace, less a centre."""
+        floats = workspace(self.shape)
+        for j, column in enumerate(self.columns):
+            if center is None:
+                floats[:, j] = column
+            else:
+                np.subtract(column, center[j], out=floats[:, j], dtype=np.float64)
+        return floats
+
+
 def as_floats(block: Any, center: Array | None) -> Any:
     """A block in 64 bits, less a centre; in the workspace if it is not as it was."""
+    if isinstance(block, ColumnChunk):
+        return block.as_floats(center)
     if sparse.issparse(block):
         if center is None:
             return block

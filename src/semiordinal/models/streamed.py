@@ -93,6 +93,11 @@ class FinitePartial(Generic[S]):
         return self.partial(block)
 
 
+def _start_draw(source: Source) -> DrawPartial:
+    size = max(1, min(_DRAWN_ROWS, _DRAWN_BYTES // (8 * source.n_columns)))
+    return DrawPartial(size, 0, source.n_rows)
+
+
 def _check_finite(block: Block) -> None:
     finite = np.isfinite(block.values)
     if not finite.all():
@@ -107,31 +112,39 @@ class Stream:
         self,
         source: Source,
         n_rows: int,
-        drawn: Array,
         center: Array | None,
         columns: KernelColumns | None = None,
         scan: Scan | None = None,
+        drawn: Array | None = None,
     ):
         self.source = source
         self.n_rows = n_rows
-        self.drawn = drawn
         self.center = center
         self.columns = columns
         self.n_columns = source.n_columns if columns is None else columns.n_columns
         self._known = scan
+        self._drawn = drawn
 
     @classmethod
     def scanned(cls, source: Source, center: Array | None, take_gram: bool) -> Stream:
-        """Make the first pass."""
-        size = max(1, min(_DRAWN_ROWS, _DRAWN_BYTES // (8 * source.n_columns)))
-        partial = ScanPartial(take_gram, DrawPartial(size, 0, source.n_rows))
-        scan = source.reduce(ChunkSum(partial, center))
-        assert scan.draw is not None
-        drawn = scan.draw.matrix()
-        if center is not None:
-            drawn += center
-        scan.draw = None
-        return cls(source, scan.n, drawn, center, scan=scan)
+        """Make the first pass.
+
+        With a Gram matrix, which is all that a quadratic risk needs, no rows are drawn.
+        """
+        draw = None if take_gram else _start_draw(source)
+        scan = source.reduce(ChunkSum(ScanPartial(take_gram, draw), center))
+        drawn = None
+        if scan.draw is not None:
+            drawn = scan.draw.matrix() + (0.0 if center is None else center)
+            scan.draw = None
+        return cls(source, scan.n, center, scan=scan, drawn=drawn)
+
+    @property
+    def drawn(self) -> Array:
+        """Some of the rows, as the source has them."""
+        if self._drawn is None:
+            self._drawn = self.source.reduce(ChunkSum(_start_draw(self.source))).matrix()
+        return self._drawn
 
     def reduce(self, partial: Callable[[Block], S]) -> S:
         """The sum of ``partial`` over blocks of all rows."""
@@ -170,11 +183,11 @@ class Stream:
         """The same rows less another centre."""
         if self.center is not None and np.array_equal(center, self.center):
             return self
-        return Stream(self.source, self.n_rows, self.drawn, center)
+        return Stream(self.source, self.n_rows, center, drawn=self._drawn)
 
     def mapped(self, columns: KernelColumns) -> Stream:
         """Kernel columns of the rows."""
-        return Stream(self.source, self.n_rows, self.drawn, self.center, columns)
+        return Stream(self.source, self.n_rows, self.center, columns, drawn=self._drawn)
 
 
 class StreamedRows:

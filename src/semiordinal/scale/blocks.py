@@ -108,7 +108,7 @@ class BlockSource(LocalSource):
     def _open(self) -> None:
         pass
 
-    def _chunks(self, n_held: int) -> Iterator[Chunk]:
+    def _chunks(self) -> Iterator[Chunk]:
         blocks = self.make_blocks()
         if not isinstance(blocks, Iterable):
             raise SourceError(

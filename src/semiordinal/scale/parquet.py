@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..models import SourceError
+from ..models import ColumnChunk, SourceError
 from .blocks import missing_columns, needed_names, wrong_type
 from .source import Chunk, LocalSource
 
@@ -126,7 +126,6 @@ class ParquetSource(LocalSource):
         self.columns = columns
         self.chunk_rows = chunk_rows
         self._files: list[ParquetFile] = []
-        self._dtype: Any = np.float64
 
     @property
     def n_rows(self) -> int:
@@ -141,36 +140,31 @@ class ParquetSource(LocalSource):
             raise SourceError(
                 f"columns names {len(self._names)} columns, and X has {self.n_columns}."
             )
-        checked = [self._checked(path, filesystem) for path in paths]
-        self._files = [file for file, _ in checked]
-        self._dtype = np.float32 if all(single for _, single in checked) else np.float64
+        self._files = [self._checked(path, filesystem) for path in paths]
 
-    def _checked(self, path: str, filesystem: Any) -> tuple[ParquetFile, bool]:
-        """A file whose columns are there and are numbers; whether 32 bits hold them."""
+    def _checked(self, path: str, filesystem: Any) -> ParquetFile:
+        """A file whose columns are there, and are numbers."""
         size, changed = _state(path, filesystem)
         with _opened(path, filesystem) as opened:
             n_rows = opened.metadata.num_rows
-            kinds = _check_columns(opened.schema_arrow, self._names, repr(path))
+            _check_columns(opened.schema_arrow, self._names, repr(path))
         if not n_rows:
             raise SourceError(f"{path!r} has no rows. Leave it out.")
-        return ParquetFile(path, filesystem, size, changed, n_rows), _fit_single(kinds)
+        return ParquetFile(path, filesystem, size, changed, n_rows)
 
-    def _chunks(self, n_held: int) -> Iterator[Chunk]:
-        # Columns are contiguous in memory, as they are in the files.
-        held = [np.empty((self.n_columns, self.chunk_rows), self._dtype) for _ in range(n_held)]
-        start, number = 0, 0
+    def _chunks(self) -> Iterator[Chunk]:
+        start = 0
         for file in self._files:
             with file.opened() as opened:
                 groups = RowGroups(file, opened)
                 first = 0
                 for batch in groups.batches(self._names, self.chunk_rows):
-                    values = held[number % n_held][:, : batch.num_rows]
-                    for column, name in zip(values, self._names, strict=True):
-                        column[:] = batch.column(name).to_numpy(zero_copy_only=False)
-                    yield Chunk(values.T, start, groups.place_from(first))
+                    columns = [
+                        batch.column(name).to_numpy(zero_copy_only=False) for name in self._names
+                    ]
+                    yield Chunk(ColumnChunk(columns), start, groups.place_from(first))
                     first += batch.num_rows
                     start += batch.num_rows
-                    number += 1
 
 
 class RowGroups:
@@ -244,8 +238,8 @@ def _opened(path: str, filesystem: Any) -> Iterator[pq.ParquetFile]:
         yield file
 
 
-def _check_columns(schema: pa.Schema, names: Sequence[str], where: str) -> list[Any]:
-    """Types of the columns, all of them numbers."""
+def _check_columns(schema: pa.Schema, names: Sequence[str], where: str) -> None:
+    """Raise unless all columns are there once, and are numbers."""
     from pyarrow import types
 
     present = schema.names
@@ -255,13 +249,7 @@ def _check_columns(schema: pa.Schema, names: Sequence[str], where: str) -> list[
     doubled = [name for name in names if present.count(name) > 1]
     if doubled:
         raise SourceError(f"{where} has more than one column {doubled[0]!r}.")
-    kinds = [schema.field(name).type for name in names]
-    for name, kind in zip(names, kinds, strict=True):
+    for name in names:
+        kind = schema.field(name).type
         if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
             raise wrong_type(where, name, str(kind))
-    return kinds
-
-
-def _fit_single(kinds: Sequence[Any]) -> bool:
-    """Whether 32-bit floats hold numbers of these types."""
-    return all(str(kind) in ("float", "halffloat", "int8", "int16", "uint8") for kind in kinds)

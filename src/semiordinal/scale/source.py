@@ -78,8 +78,8 @@ class LocalSource(RowSource):
     """A source whose chunks are read here, one after the other, while others are summed."""
 
     @abstractmethod
-    def _chunks(self, n_held: int) -> Iterator[Chunk]:
-        """Chunks in order; so many of the last ones must stay valid."""
+    def _chunks(self) -> Iterator[Chunk]:
+        """Chunks in order."""
 
     def _reduce(self, chunk_sum: ChunkSum[S], step: Callable[[int], None]) -> S:
         n_threads = block_threads()
@@ -96,7 +96,7 @@ class LocalSource(RowSource):
                 step(n_rows)
                 yield part
 
-        with closing(self._chunks(n_threads + 2)) as chunks:  # type: ignore[type-var]
+        with closing(self._chunks()) as chunks:  # type: ignore[type-var]
             try:
                 return summed(sums(chunks))
             except StopIteration:
