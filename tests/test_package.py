@@ -98,13 +98,15 @@ import sys
 SHELL = ("pyarrow", "rich", "skops", "typer")
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("torch", "dask", "matplotlib", "pandas", "polars", *SHELL):
+        if name.split(".")[0] in ("torch", "dask", "distributed", "matplotlib", "pandas", "polars", *SHELL):
             raise ImportError(name + " is blocked")
 sys.meta_path.insert(0, Blocked())
 import numpy as np
 import semiordinal, semiordinal.selection, semiordinal.datasets, semiordinal.plotting
 X = np.random.default_rng(0).normal(size=(60, 2))
 y = np.where(np.arange(60) < 20, np.digitize(X[:, 0], [-0.5, 0.5]), np.nan)
+blocks = lambda: iter([X, X])
+semiordinal.LinearOrdinalClassifier().fit(X, y, X_unlabeled=blocks)
 print(semiordinal.LinearOrdinalClassifier().fit(X, y).n_unlabeled_)
 """
     command = [sys.executable, "-c", code]

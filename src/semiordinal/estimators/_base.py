@@ -27,6 +27,7 @@ from ._checks import check_count, check_flag, check_number
 from ._predict import ProbabilityPredictor
 from ._risk import RiskChooser
 from ._rows import TrainingRows, training_rows
+from ._subsampling import SubsamplingCost, subsampling_cost
 
 _RANDOM_STARTS = 2
 
@@ -191,7 +192,14 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self._keep(problem, solution.variables)
         if rows.source is not None:
             self.n_passes_ = rows.source.n_passes
+        if rows.n_drawn_from is not None:
+            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_drawn_from))
         return self
+
+    def _report_draw(self, cost: SubsamplingCost | None) -> None:
+        self.subsampling_ = cost
+        if cost is not None:
+            print(cost)
 
     def _draw(self) -> DrawPartial | None:
         """How to draw from the unlabelled rows, if at all."""

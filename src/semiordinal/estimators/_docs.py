@@ -76,8 +76,9 @@ n_iter_ : int
 n_labeled_, n_unlabeled_ : int
 n_passes_ : int
     How often ``X_unlabeled`` was gone through, where it is a source of rows.
-subsampling_ : SubsamplingCost
-    What it cost to draw from the unlabelled rows, where ``max_unlabeled`` did.
+subsampling_ : SubsamplingCost or None
+    What it cost to draw from the unlabelled rows, where ``max_unlabeled`` did, by estimate:
+    ``by_draw`` and ``by_labels``, relative to the size of the parameters. None without Hessian.
 n_features_in_ : int
 feature_names_in_ : array of shape (n_features_in_,)
     Where X had names."""

@@ -90,20 +90,17 @@ class DaskSource(RowSource):
     def _reduce(self, chunk_sum: ChunkSum[S], step: Callable[[int], None]) -> S:
         client = self._client
         # A task of its own, so that it is sent to each worker once, and can be sent anew.
-        work = client.submit(_same, chunk_sum, pure=False)
+        work = client.submit(_same, (chunk_sum, self._features), pure=False)
+        numbers = range(len(self._parts))
         if self.persist:
             self._hold()
             parts: list[Any] = self._held or []
-            leaves = client.map(_sum_of, parts, self._starts, work=work, pure=False)
+            leaves = client.map(_sum_of, parts, self._starts, numbers, work=work, pure=False)
         else:
-            loaded = self._loaded()
             from dask import delayed
 
-            sums = [
-                delayed(_sum_of, pure=False)(part, start, work=work)
-                for part, start in zip(loaded, self._starts, strict=True)
-            ]
-            leaves = client.compute(sums)
+            each = zip(self._loaded(), self._starts, numbers, strict=True)
+            leaves = client.compute([delayed(_sum_of, pure=False)(*one, work=work) for one in each])
         total = self._result(_joined(client, leaves), leaves, step)
         if total is None:
             raise SourceError("The Dask collection has no rows.")
@@ -229,14 +226,16 @@ def _load(part: Any, features: Features, number: int) -> Any:
     return np.asfortranarray(matrix)
 
 
-def _sum_of(chunk: Any, start: int, work: ChunkSum[S]) -> S | None:
+def _sum_of(chunk: Any, start: int, number: int, work: tuple[ChunkSum[S], Features]) -> S | None:
+    chunk_sum, features = work
     if not len(chunk):
         return None
     try:
         with blas_threads_for(chunk.shape[1]):
-            return work(chunk, start=start)
+            return chunk_sum(chunk, start=start)
     except NotFiniteError as error:
-        raise not_finite(f"row {error.row}{_worker()}", f"column {error.column}") from None
+        place = f"row {error.row - start} of {_place(number)}"
+        raise not_finite(place, features.label(error.column)) from None
 
 
 def _add_up(parts: list[Any]) -> Any:
@@ -245,13 +244,7 @@ def _add_up(parts: list[Any]) -> Any:
 
 
 def _place(number: int) -> str:
-    return f"Partition {number} of the Dask collection{_worker()}"
-
-
-def _worker() -> str:
+    """Words for a partition, and the worker that has it."""
     from distributed import get_worker
 
-    try:
-        return f" (on worker {get_worker().address})"
-    except ValueError:
-        return ""
+    return f"partition {number} of the Dask collection (on worker {get_worker().address})"
