@@ -22,10 +22,8 @@ def labeled(n_rows: int = 120, seed: int = 1) -> tuple[pd.DataFrame, np.ndarray]
     """Labelled rows of the same kind, four classes."""
     X = unlabeled(n_rows, seed)
     standard = (X.to_numpy() - _MEANS) / _DEVIATIONS
-    latent = standard @ [1.0, -0.5, 0.3, 0.8] + np.random.default_rng(seed + 1).logistic(
-        size=n_rows
-    )
-    return X, np.digitize(latent, [-1.0, 0.0, 1.0]) + 1
+    noise = np.random.default_rng(seed + 1).logistic(size=n_rows)
+    return X, np.digitize(standard @ [1.0, -0.5, 0.3, 0.8] + noise, [-1.0, 0.0, 1.0]) + 1
 
 
 def write_parts(folder: Path, frame: pd.DataFrame, n_files: int = 3, row_group: int = 4000) -> Path:

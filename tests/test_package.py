@@ -95,10 +95,10 @@ def test_core_works_without_the_heavy_packages():
     """Import and fit in a fresh interpreter in which they cannot be imported."""
     code = """
 import sys
-SHELL = ("pyarrow", "rich", "skops", "typer")
+SHELL = ("distributed", "pyarrow", "rich", "skops", "typer")
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("torch", "dask", "distributed", "matplotlib", "pandas", "polars", *SHELL):
+        if name.split(".")[0] in ("torch", "dask", "matplotlib", "pandas", "polars", *SHELL):
             raise ImportError(name + " is blocked")
 sys.meta_path.insert(0, Blocked())
 import numpy as np

@@ -101,7 +101,7 @@ def test_a_correction_that_binds(folder):
 
 def test_rows_unlike_the_labelled_ones_keep_their_digits(tmp_path):
     """Where the labelled rows mislead about where columns lie, the rows are summed anew."""
-    far = ROWS.astype(np.float64) + [0.0, 1e6, 0.0, 0.0]
+    far = ROWS.astype(np.float64).assign(dose=lambda rows: rows["dose"] + 1e6)
     folder = write_parts(tmp_path / "far", far)
     for loss in ("at", "ls"):
         in_memory = LinearOrdinalClassifier(loss=loss).fit(X, Y, X_unlabeled=far)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -148,38 +150,39 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         """
         loss = get_loss(self.loss, self.margin)
         self._check_parameters()
-        rows = training_rows(
-            self,
-            X,
-            y,
-            sample_weight,
-            X_unlabeled,
-            self.classes,
-            self.missing_label,
-            finite=False,
-            draw=self._draw(),
-        )
-        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-        risk = self._risk(rows, prior)
-        with blas_threads_for(rows.matrix.n_columns):
-            rows = rows.read(take_gram=loss.margin.quadratic is not None)
-        problem = self._problem(rows, loss, risk, prior)
-        objective = problem.objective
-
-        def more_starts() -> list[Array]:
-            supervised = Risk(weighting=risk.weighting)
-            without = self._empirical_risk(problem.design, rows, loss, supervised, prior)
-            return self._more_starts(objective.with_risk(without))
-
-        with blas_threads_for(problem.design.n_columns):
-            solution = solve(
-                objective,
-                objective.start(),
-                self.solver,
-                int(self.max_iter),
-                float(self.tol),
-                more_starts,
+        with unchanged_on_error(self):
+            rows = training_rows(
+                self,
+                X,
+                y,
+                sample_weight,
+                X_unlabeled,
+                self.classes,
+                self.missing_label,
+                finite=False,
+                draw=self._draw(),
             )
+            prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+            risk = self._risk(rows, prior)
+            with blas_threads_for(rows.matrix.n_columns):
+                rows = rows.read(take_gram=loss.margin.quadratic is not None)
+            problem = self._problem(rows, loss, risk, prior)
+            objective = problem.objective
+
+            def more_starts() -> list[Array]:
+                supervised = Risk(weighting=risk.weighting)
+                without = self._empirical_risk(problem.design, rows, loss, supervised, prior)
+                return self._more_starts(objective.with_risk(without))
+
+            with blas_threads_for(problem.design.n_columns):
+                solution = solve(
+                    objective,
+                    objective.start(),
+                    self.solver,
+                    int(self.max_iter),
+                    float(self.tol),
+                    more_starts,
+                )
         warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
         self.class_prior_ = prior
@@ -260,6 +263,18 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         random = check_random_state(self.random_state)
         noise = random.normal(size=(_RANDOM_STARTS, len(solution))) * np.abs(solution).mean()
         return [solution, *(solution + noise)]
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was where the work in between fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def warn_if_short(solution: Solution, max_iter: int) -> None:

@@ -101,7 +101,10 @@ class DaskSource(RowSource):
 
             each = zip(self._loaded(), self._starts, numbers, strict=True)
             leaves = client.compute([delayed(_sum_of, pure=False)(*one, work=work) for one in each])
-        total = self._result(_joined(client, leaves), leaves, step)
+        rows_each = (self._n_rows or 0) // max(len(leaves), 1)
+        total = result_of(
+            client, _joined(client, leaves), leaves, self.patience, lambda n: step(n * rows_each)
+        )
         if total is None:
             raise SourceError("The Dask collection has no rows.")
         return total
@@ -111,7 +114,8 @@ class DaskSource(RowSource):
         if self._held is not None:
             return
         held = self._client.compute(self._loaded())
-        counts = self._result(self._client.submit(_listed, self._client.map(len, held)), held)
+        lengths = self._client.submit(_same, self._client.map(len, held))
+        counts = result_of(self._client, lengths, patience=self.patience)
         self._held = held
         self._starts = [0, *accumulate(counts)][:-1]
         self._n_rows = sum(counts)
@@ -122,60 +126,68 @@ class DaskSource(RowSource):
         load = delayed(_load, pure=False)
         return [load(part, self._features, number) for number, part in enumerate(self._parts)]
 
-    def _result(
-        self, future: Any, leaves: Sequence[Any], step: Callable[[int], None] = lambda _: None
-    ) -> Any:
-        """What a future gives, unless the cluster does not."""
-        n_done = 0
-        lost_since = None
-        workers = _workers(self._client)
-        rows_each = (self._n_rows or 0) / max(len(leaves), 1)
-        while not self._is_done(future):
-            finished = sum(leaf.done() for leaf in leaves)
-            step(round((finished - n_done) * rows_each))
-            n_done = finished
-            now = _workers(self._client)
-            workers = now or workers
-            if now:
-                lost_since = None
-            elif lost_since is None:
-                lost_since = time.monotonic()
-            elif time.monotonic() - lost_since > self.patience:
-                raise self._lost(workers, f"it has had no workers for {self.patience:g} seconds")
-        return self._outcome(future, workers)
 
-    def _is_done(self, future: Any) -> bool:
-        from distributed import wait
+def result_of(
+    client: Any,
+    future: Any,
+    leaves: Sequence[Any] = (),
+    patience: float = 60.0,
+    step: Callable[[int], None] = lambda _: None,
+) -> Any:
+    """What a future gives, unless the cluster is lost; ``step`` takes how many leaves ended."""
+    n_done = 0
+    lost_since = None
+    workers = _workers(client)
+    while not _is_done(future):
+        finished = sum(leaf.done() for leaf in leaves)
+        step(finished - n_done)
+        n_done = finished
+        now = _workers(client)
+        workers = now or workers
+        if now:
+            lost_since = None
+        elif lost_since is None:
+            lost_since = time.monotonic()
+        elif time.monotonic() - lost_since > patience:
+            raise _lost(client, workers, f"it has had no workers for {patience:g} seconds")
+    step(len(leaves) - n_done)
+    return _outcome(client, future, workers, patience)
 
-        try:
-            wait([future], timeout=_POLL_SECONDS)
-        except TimeoutError:
-            return bool(future.done())
-        except CancelledError:
-            pass
-        return True
 
-    def _outcome(self, future: Any, workers: list[str]) -> Any:
-        from distributed.scheduler import KilledWorker
+def _is_done(future: Any) -> bool:
+    from distributed import wait
 
-        try:
-            if future.status in ("cancelled", "lost"):
-                raise CancelledError
-            return future.result(timeout=self.patience)
-        except (CancelledError, TimeoutError, OSError) as error:
-            raise self._lost(workers, "its results are gone") from error
-        except KilledWorker as error:
-            raise ClusterError(
-                f"Workers of the Dask cluster died over and over: {error}. They may lack memory: "
-                "give them more, or cut the rows into smaller partitions."
-            ) from error
+    try:
+        wait([future], timeout=_POLL_SECONDS)
+    except TimeoutError:
+        return bool(future.done())
+    except CancelledError:
+        pass
+    return True
 
-    def _lost(self, workers: list[str], why: str) -> ClusterError:
-        address = getattr(self._client.scheduler, "address", None) or "of the client"
-        return ClusterError(
-            f"The Dask cluster at {address} was lost: {why}. Its last workers were "
-            f"{', '.join(workers) or 'none'}."
-        )
+
+def _outcome(client: Any, future: Any, workers: list[str], patience: float) -> Any:
+    from distributed.scheduler import KilledWorker
+
+    try:
+        if future.status in ("cancelled", "lost"):
+            raise CancelledError
+        return future.result(timeout=patience)
+    except (CancelledError, TimeoutError, ConnectionError) as error:
+        raise _lost(client, workers, "its results are gone") from error
+    except KilledWorker as error:
+        raise ClusterError(
+            f"Workers of the Dask cluster died over and over: {error}. They may lack memory: "
+            "give them more, or cut the rows into smaller partitions."
+        ) from error
+
+
+def _lost(client: Any, workers: list[str], why: str) -> ClusterError:
+    address = getattr(client.scheduler, "address", None) or "of the client"
+    return ClusterError(
+        f"The Dask cluster at {address} was lost: {why}. Its last workers were "
+        f"{', '.join(workers) or 'none'}."
+    )
 
 
 def _last_client() -> Any:
@@ -215,10 +227,6 @@ def _joined(client: Any, futures: list[Any]) -> Any:
 
 def _same(value: Any) -> Any:
     return value
-
-
-def _listed(values: list[Any]) -> list[Any]:
-    return values
 
 
 def _load(part: Any, features: Features, number: int) -> Any:
