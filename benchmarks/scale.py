@@ -209,7 +209,7 @@ def dask(arguments: argparse.Namespace) -> None:
     X, y = labeled()
     table = np.concatenate([rows(10**6, number) for number in range(-(-n // 10**6))])[:n]
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         chunks = [da.from_array(table[i : i + 500_000]) for i in range(0, n, 500_000)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
 
@@ -68,16 +69,18 @@ class DaskSource(RowSource):
 
     def _open(self) -> None:
         self._client = self.client or _last_client()
+        self._watch = Watch(self._client, self.patience)
         self._held = None
         given, features = self.collection, self._features
-        if hasattr(given, "columns"):
+        home = type(given).__module__
+        if home.startswith("dask.dataframe") and type(given).__name__ == "DataFrame":
             names = needed_names(features, "The Dask DataFrame")
             lacking = [name for name in names if name not in given.columns]
             if lacking:
                 raise missing_columns("The Dask DataFrame", lacking, given.columns)
             as_matrix(given[names]._meta, features, "The Dask DataFrame")
             self._parts = list(given[names].to_delayed())
-        elif getattr(given, "ndim", None) == 2:
+        elif home.startswith("dask.array") and given.ndim == 2:
             as_matrix(given._meta.reshape(0, given.shape[1]), features, "The Dask Array")
             self._parts = list(given.rechunk({1: -1}).to_delayed().ravel())
         else:
@@ -88,6 +91,10 @@ class DaskSource(RowSource):
         self._starts = [number * _APART for number in range(len(self._parts))]
 
     def _reduce(self, chunk_sum: ChunkSum[S], step: Callable[[int], None]) -> S:
+        with self._watch.alive():
+            return self._sum(chunk_sum, step)
+
+    def _sum(self, chunk_sum: ChunkSum[S], step: Callable[[int], None]) -> S:
         client = self._client
         # A task of its own, so that it is sent to each worker once, and can be sent anew.
         work = client.submit(_same, (chunk_sum, self._features), pure=False)
@@ -102,9 +109,7 @@ class DaskSource(RowSource):
             each = zip(self._loaded(), self._starts, numbers, strict=True)
             leaves = client.compute([delayed(_sum_of, pure=False)(*one, work=work) for one in each])
         rows_each = (self._n_rows or 0) // max(len(leaves), 1)
-        total = result_of(
-            client, _joined(client, leaves), leaves, self.patience, lambda n: step(n * rows_each)
-        )
+        total = self._watch.result(_joined(client, leaves), leaves, lambda n: step(n * rows_each))
         if total is None:
             raise SourceError("The Dask collection has no rows.")
         return total
@@ -115,7 +120,7 @@ class DaskSource(RowSource):
             return
         held = self._client.compute(self._loaded())
         lengths = self._client.submit(_same, self._client.map(len, held))
-        counts = result_of(self._client, lengths, patience=self.patience)
+        counts = self._watch.result(lengths)
         self._held = held
         self._starts = [0, *accumulate(counts)][:-1]
         self._n_rows = sum(counts)
@@ -127,31 +132,76 @@ class DaskSource(RowSource):
         return [load(part, self._features, number) for number, part in enumerate(self._parts)]
 
 
-def result_of(
-    client: Any,
-    future: Any,
-    leaves: Sequence[Any] = (),
-    patience: float = 60.0,
-    step: Callable[[int], None] = lambda _: None,
-) -> Any:
-    """What a future gives, unless the cluster is lost; ``step`` takes how many leaves ended."""
-    n_done = 0
-    lost_since = None
-    workers = _workers(client)
-    while not _is_done(future):
-        finished = sum(leaf.done() for leaf in leaves)
-        step(finished - n_done)
-        n_done = finished
-        now = _workers(client)
-        workers = now or workers
-        if now:
-            lost_since = None
-        elif lost_since is None:
-            lost_since = time.monotonic()
-        elif time.monotonic() - lost_since > patience:
-            raise _lost(client, workers, f"it has had no workers for {patience:g} seconds")
-    step(len(leaves) - n_done)
-    return _outcome(client, future, workers, patience)
+class Watch:
+    """Waits for what a cluster computes, but not for ever, and says what was lost.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    patience : float
+        Seconds without any worker after which the cluster is taken for lost.
+    """
+
+    def __init__(self, client: Any, patience: float):
+        self.client = client
+        self.patience = patience
+        self.address = getattr(client.scheduler, "address", "unknown")
+        self.workers = _workers(client)
+
+    def result(
+        self,
+        future: Any,
+        leaves: Sequence[Any] = (),
+        step: Callable[[int], None] = lambda _: None,
+    ) -> Any:
+        """What a future gives; ``step`` takes how many leaves have ended."""
+        n_done = 0
+        lost_since = None
+        while not _is_done(future):
+            finished = sum(leaf.done() for leaf in leaves)
+            step(finished - n_done)
+            n_done = finished
+            now = _workers(self.client)
+            self.workers = now or self.workers
+            if now:
+                lost_since = None
+            elif lost_since is None:
+                lost_since = time.monotonic()
+            elif time.monotonic() - lost_since > self.patience:
+                raise self.lost(f"it has had no workers for {self.patience:g} seconds")
+        step(len(leaves) - n_done)
+        return self._outcome(future)
+
+    def _outcome(self, future: Any) -> Any:
+        from distributed.scheduler import KilledWorker
+
+        try:
+            if future.status in ("cancelled", "lost"):
+                raise CancelledError
+            return future.result(timeout=self.patience)
+        except (CancelledError, TimeoutError) as error:
+            raise self.lost("its results are gone") from error
+        except KilledWorker as error:
+            raise ClusterError(
+                f"Workers of the Dask cluster died over and over: {error}. They may lack memory: "
+                "give them more, or cut the rows into smaller partitions."
+            ) from error
+
+    @contextmanager
+    def alive(self) -> Iterator[None]:
+        """Errors in between, where the client has lost its scheduler, are of the loss."""
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, ClusterError) or self.client.status in ("running", "connecting"):
+                raise
+            raise self.lost(f"its client is {self.client.status}") from error
+
+    def lost(self, why: str) -> ClusterError:
+        return ClusterError(
+            f"The Dask cluster at {self.address} was lost: {why}. Its last workers were "
+            f"{', '.join(self.workers) or 'none'}."
+        )
 
 
 def _is_done(future: Any) -> bool:
@@ -164,30 +214,6 @@ def _is_done(future: Any) -> bool:
     except CancelledError:
         pass
     return True
-
-
-def _outcome(client: Any, future: Any, workers: list[str], patience: float) -> Any:
-    from distributed.scheduler import KilledWorker
-
-    try:
-        if future.status in ("cancelled", "lost"):
-            raise CancelledError
-        return future.result(timeout=patience)
-    except (CancelledError, TimeoutError, ConnectionError) as error:
-        raise _lost(client, workers, "its results are gone") from error
-    except KilledWorker as error:
-        raise ClusterError(
-            f"Workers of the Dask cluster died over and over: {error}. They may lack memory: "
-            "give them more, or cut the rows into smaller partitions."
-        ) from error
-
-
-def _lost(client: Any, workers: list[str], why: str) -> ClusterError:
-    address = getattr(client.scheduler, "address", None) or "of the client"
-    return ClusterError(
-        f"The Dask cluster at {address} was lost: {why}. Its last workers were "
-        f"{', '.join(workers) or 'none'}."
-    )
 
 
 def _last_client() -> Any:
