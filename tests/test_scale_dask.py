@@ -28,9 +28,10 @@ X, Y = labeled()
 ROWS = unlabeled()
 
 
-def start_cluster(n_workers: int):
+def start_cluster(n_workers: int, processes: bool = True):
     return distributed.LocalCluster(
         n_workers=n_workers,
+        processes=processes,
         threads_per_worker=1,
         dashboard_address=":0",
         silence_logs=logging.CRITICAL,
@@ -135,7 +136,7 @@ def test_a_worker_killed_in_the_middle_of_a_fit():
 
 def test_a_cluster_that_goes_away():
     """All workers leave and none comes: an error that names them, after patience alone."""
-    with start_cluster(1) as cluster, distributed.Client(cluster) as client:
+    with start_cluster(1, processes=False) as cluster, distributed.Client(cluster) as client:
         frame = dd.from_pandas(ROWS, npartitions=4, sort=False)
         (address,) = client.run(os.getpid)
         source = Interrupted(frame, client, lambda: cluster.scale(0), patience=1.0)
@@ -149,7 +150,7 @@ def test_a_cluster_that_goes_away():
 
 
 def test_a_scheduler_that_goes_away():
-    cluster = start_cluster(1)
+    cluster = start_cluster(1, processes=False)
     client = distributed.Client(cluster)
     try:
         frame = dd.from_pandas(ROWS, npartitions=4, sort=False)

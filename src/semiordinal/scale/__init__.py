@@ -12,6 +12,7 @@ from .blocks import BlockSource
 from .cluster import ClusterError, DaskSource
 from .opening import is_source, opened
 from .parquet import ParquetSource
+from .prediction import predict_parquet
 from .source import RowSource
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "RowSource",
     "is_source",
     "opened",
+    "predict_parquet",
 ]

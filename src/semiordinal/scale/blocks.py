@@ -60,7 +60,7 @@ def needed_names(features: Features, where: str) -> list[str]:
 
 def missing_columns(where: str, lacking: Iterable[str], present: Iterable[str]) -> SourceError:
     return SourceError(
-        f"{where} lacks the column{_listed(lacking)}, which X has. Its columns are"
+        f"{where} lacks the column{_listed(lacking)}, which is needed. Its columns are"
         f"{_listed(present)}."
     )
 

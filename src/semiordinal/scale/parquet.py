@@ -54,6 +54,23 @@ class ParquetFile:
             yield file
 
 
+def file_at(path: str, filesystem: Any) -> ParquetFile:
+    """The file as it is now."""
+    size, changed = _state(path, filesystem)
+    with _opened(path, filesystem) as opened:
+        return ParquetFile(path, filesystem, size, changed, opened.metadata.num_rows)
+
+
+def column_types(path: str, filesystem: Any, names: Sequence[str]) -> dict[str, pa.DataType]:
+    """Types of some columns of a file."""
+    with _opened(path, filesystem) as opened:
+        schema = opened.schema_arrow
+    lacking = [name for name in names if name not in schema.names]
+    if lacking:
+        raise missing_columns(repr(path), lacking, schema.names)
+    return {name: schema.field(name).type for name in names}
+
+
 def find_files(path: Any) -> tuple[list[str], Any]:
     """Files that a path, a glob, a folder, a list of paths or a pyarrow dataset names.
 
@@ -143,14 +160,13 @@ class ParquetSource(LocalSource):
         self._files = [self._checked(path, filesystem) for path in paths]
 
     def _checked(self, path: str, filesystem: Any) -> ParquetFile:
-        """A file whose columns are there, and are numbers."""
-        size, changed = _state(path, filesystem)
-        with _opened(path, filesystem) as opened:
-            n_rows = opened.metadata.num_rows
-            _check_columns(opened.schema_arrow, self._names, repr(path))
-        if not n_rows:
-            raise SourceError(f"{path!r} has no rows. Leave it out.")
-        return ParquetFile(path, filesystem, size, changed, n_rows)
+        """A file that has rows, and whose columns are there and are numbers."""
+        file = file_at(path, filesystem)
+        with file.opened() as opened:
+            _check_columns(opened.schema_arrow, self._names, file.name)
+        if not file.n_rows:
+            raise SourceError(f"{file.name} has no rows. Leave it out.")
+        return file
 
     def _chunks(self) -> Iterator[Chunk]:
         start = 0
