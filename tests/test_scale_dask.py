@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -28,19 +29,27 @@ X, Y = labeled()
 ROWS = unlabeled()
 
 
-def start_cluster(n_workers: int, processes: bool = True):
-    return distributed.LocalCluster(
+@contextmanager
+def started(n_workers: int, processes: bool = True):
+    """A cluster and its client; closed with patience, as a worker may be slow to end."""
+    cluster = distributed.LocalCluster(
         n_workers=n_workers,
         processes=processes,
         threads_per_worker=1,
         dashboard_address=":0",
         silence_logs=logging.CRITICAL,
     )
+    client = distributed.Client(cluster)
+    try:
+        yield cluster, client
+    finally:
+        client.close(timeout=30)
+        cluster.close(timeout=60)
 
 
 @pytest.fixture(scope="module")
 def client():
-    with start_cluster(2) as cluster, distributed.Client(cluster) as client:
+    with started(2) as (_, client):
         yield client
 
 
@@ -125,7 +134,7 @@ def slow(block, seconds=0.2):
 def test_a_worker_killed_in_the_middle_of_a_fit():
     """Partitions that it held are computed anew, and the fit ends as it would have."""
     in_memory = LinearOrdinalClassifier().fit(X, Y, X_unlabeled=ROWS)
-    with start_cluster(2) as cluster, distributed.Client(cluster) as client:
+    with started(2) as (_, client):
         frame = dd.from_pandas(ROWS, npartitions=8, sort=False).map_partitions(slow, meta=ROWS[:0])
         victim = next(iter(client.run(os.getpid).values()))
         source = DaskSource(frame, client)
@@ -136,7 +145,7 @@ def test_a_worker_killed_in_the_middle_of_a_fit():
 
 def test_a_cluster_that_goes_away():
     """All workers leave and none comes: an error that names them, after patience alone."""
-    with start_cluster(1, processes=False) as cluster, distributed.Client(cluster) as client:
+    with started(1, processes=False) as (cluster, client):
         frame = dd.from_pandas(ROWS, npartitions=4, sort=False)
         (address,) = client.run(os.getpid)
         source = Interrupted(frame, client, lambda: cluster.scale(0), patience=1.0)
@@ -150,9 +159,7 @@ def test_a_cluster_that_goes_away():
 
 
 def test_a_scheduler_that_goes_away():
-    cluster = start_cluster(1, processes=False)
-    client = distributed.Client(cluster)
-    try:
+    with started(1, processes=False) as (cluster, client):
         frame = dd.from_pandas(ROWS, npartitions=4, sort=False)
         address = cluster.scheduler_address
         source = Interrupted(frame, client, cluster.close, patience=1.0)
@@ -161,8 +168,6 @@ def test_a_scheduler_that_goes_away():
             LinearOrdinalClassifier().fit(X, Y, X_unlabeled=source)
         assert time.monotonic() - start < 60
         assert address in str(caught.value)
-    finally:
-        client.close(timeout=5)
 
 
 def refused(collection) -> str:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any, TypeVar
 
@@ -62,7 +62,7 @@ def map_in_order(function: Callable[[Any], T], items: Iterable[Any], n_threads: 
     with ThreadPoolExecutor(n_threads, thread_name_prefix="semiordinal") as pool:
         try:
             for item in items:
-                pending.append(pool.submit(function, item))
+                pending.append(pool.submit(copy_context().run, function, item))
                 if len(pending) > n_threads:
                     yield pending.popleft().result()
             while pending:

@@ -58,7 +58,7 @@ class Design(Protocol):
     def is_sparse(self) -> bool: ...
 
     @property
-    def head(self) -> Design: ...
+    def head(self) -> Any: ...
 
     @property
     def tail(self) -> Tail | None: ...
@@ -130,10 +130,10 @@ class RowLabels:
         gathered = np.take(table.T, self.codes, axis=1, mode="wrap").T
         return gathered if self.weights is None else gathered * self.weights[:, None]
 
-    def gather_column(self, column: Array, rows: slice) -> Array:
-        """Entries of one column of a table by label, for some rows, times the rows' weights."""
-        gathered = column.take(self.codes[rows], mode="wrap")
-        return gathered if self.weights is None else gathered * self.weights[rows]
+    def gather_column(self, column: Array) -> Array:
+        """Entries of one column of a table by label, times the rows' weights."""
+        gathered = column.take(self.codes, mode="wrap")
+        return gathered if self.weights is None else gathered * self.weights
 
     @cached_property
     def _counts(self) -> tuple[NDArray[np.intp], Array]:

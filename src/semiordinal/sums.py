@@ -179,16 +179,17 @@ def _weighted_gram(block: Array, weights: Array) -> Array:
 
 def _weighted_sum(design: Design, labels: RowLabels, table: Array) -> Array:
     """``Σ row ⊗ table[label]``, (p, columns of the table)."""
-    total = np.zeros((design.n_columns, table.shape[1]))
-    if design.tail is not None:
-        total += np.outer(design.tail.sums, table[-1])
-    for rows, block in design.head.blocks():
+
+    def of_block(block: Block) -> list[Array]:
         if table.shape[1] == 1:
             # Twice as fast as by a matrix of one column.
-            total[:, 0] += labels.gather_column(table[:, 0], rows) @ block
-        else:
-            weights = labels.part(rows).gather(table)
-            total += block.T @ np.broadcast_to(weights, (block.shape[0], table.shape[1]))
+            return [(block.labels.gather_column(table[:, 0]) @ block.values)[:, None]]
+        weights = block.labels.gather(table)
+        return [block.values.T @ np.broadcast_to(weights, (block.values.shape[0], table.shape[1]))]
+
+    (total,) = design.head.array_sums(of_block, labels.head)
+    if design.tail is not None:
+        total = total + np.outer(design.tail.sums, table[-1])
     return total
 
 
@@ -198,7 +199,7 @@ def _linear_sum(design: Design, labels: RowLabels, loss: WeightedLoss) -> Array:
     table = loss.linear.sum(axis=1, keepdims=True)
     in_one_pass = loss.is_quadratic and labels.weights is None and design.tail is None
     if in_one_pass and not design.has_gram:
-        return design.take_moments(lambda rows: labels.gather_column(table[:, 0], rows))
+        return design.take_moments(lambda rows: labels.part(rows).gather_column(table[:, 0]))
     return _weighted_sum(design, labels, table)[:, 0]
 
 
@@ -223,10 +224,13 @@ def _quadratic_moments(design: Design, labels: RowLabels, main: Array, n_scores:
         design, labels, main = design.take(odd), labels.take(odd), main - common
     if design.n_rows:
         rows = rows + _weighted_sum(design, labels, main)
-        for at, block in design.blocks():
-            dense = as_dense(block)
-            weights = repeats * labels.part(at).gather(main).sum(axis=1)
-            gram = gram + _weighted_gram(dense, np.broadcast_to(weights, len(dense)))
+
+        def weighted_gram(block: Block) -> list[Array]:
+            dense = as_dense(block.values)
+            weights = repeats * block.labels.gather(main).sum(axis=1)
+            return [_weighted_gram(dense, np.broadcast_to(weights, len(dense)))]
+
+        gram = gram + design.head.array_sums(weighted_gram, labels)[0]
     return _Quadratic(np.tile(totals, repeats), np.tile(rows, (1, repeats)), gram)
 
 

@@ -83,7 +83,7 @@ class KernelRows(BlockRows):
                 at = slice(rows.start + part.start, rows.start + part.stop)
                 yield at, self.columns(block[part])
 
-    def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S:
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
         chunk_sum = ChunkSum(partial, self.inputs.center, self.columns, self.n_columns)
         return self.inputs.reduce_chunks(chunk_sum, labels)
 

@@ -43,7 +43,7 @@ class BlockRows(ABC):
         """Pairs of row slice and block; a block is valid until the next is asked for."""
 
     @abstractmethod
-    def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S:
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
         """The sum of ``partial`` over blocks of all rows."""
 
     @property
@@ -85,10 +85,7 @@ class BlockRows(ABC):
     @cached_property
     def sums(self) -> Array:
         """``Σ row``."""
-        sums = np.zeros(self.n_columns)
-        for _, block in self.blocks():
-            sums += np.ones(block.shape[0]) @ block
-        return sums
+        return self.array_sums(lambda block: [_row_sum(block.values)])[0]
 
     @cached_property
     def gram(self) -> Array:
@@ -103,16 +100,37 @@ class BlockRows(ABC):
 
     def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array:
         """Take ``sums``, ``gram`` and ``Σ weight · row`` while each block is in the cache."""
-        sums, gram = np.zeros(self.n_columns), np.zeros((self.n_columns,) * 2)
-        weighted = np.zeros(self.n_columns)
-        for rows, block in self.blocks():
-            dense = as_dense(block)
-            gram += dense.T @ dense
-            sums += np.ones(len(dense)) @ dense
+
+        def moments(block: Block) -> list[Array]:
+            dense = as_dense(block.values)
+            found = [_row_sum(dense), dense.T @ dense]
             if row_weights is not None:
-                weighted += row_weights(rows) @ dense
-        self.sums, self.gram = sums, gram
-        return weighted
+                rows = slice(block.start, block.start + len(dense))
+                found.append(row_weights(rows) @ dense)
+            return found
+
+        self.sums, self.gram, *weighted = self.array_sums(moments)
+        return weighted[0] if weighted else np.zeros(self.n_columns)
+
+    def array_sums(
+        self, partial: Callable[[Block], list[Array]], labels: RowLabels | None = None
+    ) -> list[Array]:
+        """The sums of arrays that ``partial`` gives for blocks of all rows."""
+        return self.reduce(lambda block: ArraySums(partial(block)), labels).arrays
+
+
+@dataclass
+class ArraySums:
+    """Arrays that add up."""
+
+    arrays: list[Array]
+
+    def add(self, other: ArraySums) -> None:
+        self.arrays = [mine + more for mine, more in zip(self.arrays, other.arrays, strict=True)]
+
+
+def _row_sum(block: Any) -> Array:
+    return np.ones(block.shape[0]) @ block
 
 
 @dataclass(frozen=True)
@@ -220,19 +238,18 @@ class MatrixRows(BlockRows):
                 yield slice(start + rows.start, start + rows.stop), block
             start += part.shape[0]
 
-    def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S:
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
         return self.reduce_chunks(ChunkSum(partial, self.center), labels)
 
-    def reduce_chunks(self, chunk_sum: ChunkSum[S], labels: RowLabels) -> S:
+    def reduce_chunks(self, chunk_sum: ChunkSum[S], labels: RowLabels | None) -> S:
         """The sum over chunks of rows, by several threads where that pays."""
         many = self.n_rows * max(self.n_columns, chunk_sum.n_columns) >= _THREADED_ELEMENTS
         threads = block_threads() if many else 1
 
         def of_chunk(item: tuple[int, Any, slice]) -> S:
             start, part, rows = item
-            first = start + rows.start
-            chunk_labels = labels.part(slice(first, start + rows.stop))
-            return chunk_sum(part[rows], chunk_labels, first)
+            at = slice(start + rows.start, start + rows.stop)
+            return chunk_sum(part[rows], None if labels is None else labels.part(at), at.start)
 
         return summed(map_in_order(of_chunk, self._chunks(), threads))
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._typing import Array
+from ..rows import Block
 from .linear import MatrixRows
 
 # Columns whose mean is this many deviations from zero lose digits unless centred.
@@ -82,20 +83,26 @@ def center_and_scale(
 
 def _mean_variance(rows: MatrixRows, weights: Array | None) -> tuple[Array, Array]:
     if weights is not None:
-        first, second = np.zeros(rows.n_columns), np.zeros(rows.n_columns)
-        for at, block in rows.blocks():
-            first += weights[at] @ block
-            second += weights[at] @ np.square(block)
+
+        def weighted(block: Block) -> list[Array]:
+            some = weights[block.start : block.start + len(block.values)]
+            return [some @ block.values, some @ np.square(block.values)]
+
+        first, second = rows.array_sums(weighted)
     elif rows.has_gram:
         first, second = rows.sums, np.diagonal(rows.gram)
     else:
-        first, second = rows.sums, np.zeros(rows.n_columns)
-        for _, block in rows.blocks():
-            second += np.einsum("ij,ij->j", block, block)
+        first = rows.sums
+        (second,) = rows.array_sums(lambda block: [_square_sum(block.values)])
     total = rows.n_rows if weights is None else weights.sum()
     mean = first / total
     with np.errstate(over="ignore", invalid="ignore"):
         return mean, np.maximum(second / total - mean**2, 0)
+
+
+def _square_sum(block: Array) -> Array:
+    sums: Array = np.einsum("ij,ij->j", block, block)
+    return sums
 
 
 def _streamed_moments(rows: Any, weights: Array | None) -> ColumnMoments:
