@@ -37,7 +37,7 @@ LAYERS = [
     {"methods"},
     {"selection", "datasets", "plotting"},
     {"nn"},
-    {"quickstart", "model_files", "tables"},
+    {"quickstart", "model_files", "tables", "experiments"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -7,6 +7,7 @@ from . import evaluate  # isort: skip
 from . import compare  # isort: skip
 from . import inspect  # isort: skip
 from . import datasets  # isort: skip
+from . import reproduce  # isort: skip
 from . import quickstart  # isort: skip
 from ._face import app, main
 
@@ -20,4 +21,5 @@ __all__ = [
     "main",
     "predict",
     "quickstart",
+    "reproduce",
 ]
