@@ -23,6 +23,7 @@ LAYERS = [
     {"risks"},
     {"theory"},
     {"labels", "metrics"},
+    {"held_out"},
     {"rows"},
     {"sums"},
     {"empirical_risk", "latent_risk"},
@@ -34,8 +35,9 @@ LAYERS = [
     {"baselines"},
     {"methods"},
     {"selection", "datasets", "plotting"},
+    {"diagnosis"},
     {"nn"},
-    {"quickstart", "model_files", "tables"},
+    {"quickstart", "model_files", "tables", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

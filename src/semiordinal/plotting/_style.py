@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,24 @@ METHOD_COLORS = (
     "#56B4E9",
     "#7F7F7F",
 )
+# The same hues for a dark page.
+METHOD_COLORS_ON_DARK = (
+    "#4AA8E8",
+    "#FF8642",
+    "#2CC79A",
+    "#EBA5CA",
+    "#F7BE4B",
+    "#93D2F7",
+    "#A6A6A6",
+)
+MARKERS = "osDv^<>"
 _MOST_IN_A_COLUMN = 8
 
 
-def class_colors(n_classes: int) -> list[str]:
+def class_colors(n_classes: int, on_dark: bool = False) -> list[str]:
     """Colours for classes in order, from dark to light, so that grey tones tell them apart too.
+
+    On a dark page they begin lighter.
 
     Examples
     --------
@@ -31,7 +43,8 @@ def class_colors(n_classes: int) -> list[str]:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    return [to_hex(color) for color in colormaps["viridis"](np.linspace(0.05, 0.9, n_classes))]
+    ends = (0.3, 1.0) if on_dark else (0.05, 0.9)
+    return [to_hex(color) for color in colormaps["viridis"](np.linspace(*ends, n_classes))]
 
 
 def method_colors(n_methods: int) -> list[str]:
@@ -57,7 +70,7 @@ def ink() -> str:
     return color
 
 
-def class_names(classes: Sequence[Any]) -> list[str]:
+def class_names(classes: Any) -> list[str]:
     """Classes as text; whole numbers without a decimal point.
 
     Examples

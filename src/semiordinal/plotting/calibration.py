@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -41,9 +40,7 @@ class CalibrationDisplay(Display):
         return cls.from_predictions(cumulative, codes, estimator.classes_, n_bins)
 
     @classmethod
-    def from_predictions(
-        cls, cumulative: Any, codes: Any, classes: Sequence[Any], n_bins: int = 8
-    ) -> Self:
+    def from_predictions(cls, cumulative: Any, codes: Any, classes: Any, n_bins: int = 8) -> Self:
         """Of probabilities of shape (n, K − 1) and label codes, −1 where unlabelled."""
         labeled = np.asarray(codes) >= 0
         held = np.asarray(cumulative, dtype=float)[labeled]

@@ -10,9 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from ._display import Display, Point, Table
-from ._style import add_legend, ink, method_colors, new_axes
-
-_MARKERS = "osDv^<>"
+from ._style import MARKERS, add_legend, ink, method_colors, new_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ class CurveDisplay(Display):
         colors = method_colors(len(self.means))
         for i, (name, mean) in enumerate(self.means.items()):
             error = np.nan_to_num(self.errors[name])
-            color, marker = colors[i], _MARKERS[i % len(_MARKERS)]
+            color, marker = colors[i], MARKERS[i % len(MARKERS)]
             ax.fill_between(
                 self.sizes, mean - error, mean + error, color=color, alpha=0.2, linewidth=0
             )

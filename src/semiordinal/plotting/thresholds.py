@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -56,9 +55,7 @@ class ThresholdsDisplay(Display):
         return cls.from_predictions(latent, codes, estimator.thresholds_, estimator.classes_)
 
     @classmethod
-    def from_predictions(
-        cls, latent: Any, codes: Any, thresholds: Any, classes: Sequence[Any]
-    ) -> Self:
+    def from_predictions(cls, latent: Any, codes: Any, thresholds: Any, classes: Any) -> Self:
         """Of scores f(x) and label codes, −1 where unlabelled."""
         scores, codes = np.asarray(latent, dtype=float), np.asarray(codes)
         low, high = np.quantile(scores, [0.002, 0.998])
