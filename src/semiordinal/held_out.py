@@ -36,6 +36,11 @@ class HeldOut:
         found["QWK"] = np.nan if one_class else quadratic_kappa(self.codes, self.predicted)
         return found
 
+    def first(self, n_rows: int) -> HeldOut:
+        """The first rows alone."""
+        cumulative = None if self.cumulative is None else self.cumulative[:n_rows]
+        return HeldOut(self.codes[:n_rows], self.predicted[:n_rows], cumulative)
+
     @property
     def distances(self) -> Array:
         """How many classes each prediction is off."""

@@ -138,7 +138,7 @@ def _equivalent(problem: Problem, sizes: Array, by_labels: dict[str, Array]) -> 
         slope, floor = np.polyfit(1 / sizes, supervised, 1)
         # At the end of the curve itself, so that no gain means no labels.
         floor = float(supervised[-1]) - slope / sizes[-1]
-        if slope <= 0:
+        if slope <= 1e-9 * supervised[-1]:
             return float("nan")
         return float(scale * slope / (semi - floor)) if semi > floor else float("inf")
 

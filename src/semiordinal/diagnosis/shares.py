@@ -16,7 +16,7 @@ from .._typing import Array, Codes
 
 _LOOSENESS = 3.0  # standard deviation of a and b beforehand, with y from −1 to 1
 _SMOOTHING = 5.0  # rows by which a class's mean is drawn towards those of its neighbours
-_BOOTSTRAPS = 200
+_BOOTSTRAPS = 100
 
 
 @dataclass(frozen=True)

@@ -73,16 +73,16 @@ def _of_prior_shift(shift: PriorShift, classes: NDArray[Any], prior_is_given: bo
     return (
         f"Don't use the unlabelled rows: they seem to hold other shares of the classes than "
         f"{source} (about {percent(shift.estimated[most])} of class {classes[most]}, where "
-        f"{percent(shift.assumed[most])} is assumed; {_p(shift.p_value)}), and what they tell rests on "
-        f"these shares. {remedy}"
+        f"{percent(shift.assumed[most])} is assumed; {_p(shift.p_value)}), and what they tell "
+        f"rests on these shares. {remedy}"
     )
 
 
 def _of_covariate_shift(shift: CovariateShift) -> str:
     return (
         f"Don't use the unlabelled rows: their features differ from those of the labelled rows (a "
-        f"classifier tells a labelled from an unlabelled row in {percent(shift.auc)} of pairs, where "
-        f"50 % is guessing; {_p(shift.p_value)}), so they are not rows of the same kind."
+        f"classifier tells a labelled from an unlabelled row in {percent(shift.auc)} of pairs, "
+        f"where 50 % is guessing; {_p(shift.p_value)}), so they are not rows of the same kind."
     )
 
 

@@ -16,7 +16,7 @@ from ._style import add_legend, class_colors, class_names, ink, new_axes
 _GRID = 400
 _SHOWN = 17  # grid points in the table
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_LEAST_GAP = 0.025  # of the width, between two thresholds that are both named
+_LEAST_GAP = 0.05  # of the width, between two thresholds that are both named
 
 
 @dataclass(frozen=True, eq=False)

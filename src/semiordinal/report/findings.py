@@ -12,6 +12,7 @@ from ..diagnosis import Diagnosis, bootstrap_coefficients, diagnose
 from ..diagnosis.problem import Problem
 from ..held_out import HeldOut, join
 from ..labels import known_codes
+from ..selection import Split
 
 _MOST_UNLABELED = 5000
 _MOST_DRAWS, _FEWEST_DRAWS = 100, 30
@@ -30,7 +31,9 @@ class Findings:
         The fits to all of them by name: ``"SV"``, and ``"SEMI"`` if rows are unlabelled.
     held_out : dict
         By the same names, and ``"guess"``: the middle class of the labels for every row;
-        empty where nothing can be held out.
+        empty where nothing can be held out. Rows are held out as often as folds are repeated.
+    n_once : int
+        How many of them come first that hold out every row once.
     coefficients : tuple of arrays or None
         Coefficients per standard deviation of the columns of the last model, (p,), and their
         intervals, (p, 2).
@@ -40,6 +43,7 @@ class Findings:
     problem: Problem
     models: dict[str, Any]
     held_out: dict[str, HeldOut]
+    n_once: int
     coefficients: tuple[Array, Array] | None
     diagnosis: Diagnosis
 
@@ -49,9 +53,10 @@ class Findings:
         return list(self.models.values())[-1]
 
     @property
-    def best_held_out(self) -> HeldOut | None:
-        """Held-out predictions of that fit."""
-        return self.held_out.get(list(self.models)[-1])
+    def held_out_once(self) -> HeldOut | None:
+        """Predictions of that fit for every row, held out once."""
+        found = self.held_out.get(list(self.models)[-1])
+        return None if found is None else found.first(self.n_once)
 
 
 def find(X: Any, y: Any, estimator: Any, seed: int) -> Findings:
@@ -62,20 +67,22 @@ def find(X: Any, y: Any, estimator: Any, seed: int) -> Findings:
         weights["SEMI"] = None
     everything = np.arange(len(problem.codes))
     models = {name: problem.fit(everything, weight) for name, weight in weights.items()}
+    splits = problem.splits() if problem.n_folds > 1 else []
     return Findings(
         problem,
         models,
-        _held_out(problem, weights),
+        _held_out(problem, weights, splits),
+        sum(len(test) for _, test in splits[: problem.n_folds]),
         _coefficients(problem, list(models.values())[-1]),
         diagnose(X, y, estimator, most_unlabeled=_MOST_UNLABELED, random_state=seed),
     )
 
 
-def _held_out(problem: Problem, weights: dict[str, float | None]) -> dict[str, HeldOut]:
-    if problem.n_folds < 2:
-        return {}
+def _held_out(
+    problem: Problem, weights: dict[str, float | None], splits: list[Split]
+) -> dict[str, HeldOut]:
     parts: dict[str, list[HeldOut]] = {name: [] for name in (*weights, "guess")}
-    for train, test in problem.splits()[: problem.n_folds]:
+    for train, test in splits:
         codes = problem.codes[test]
         for name, weight in weights.items():
             model = problem.fit(train, weight)
@@ -87,7 +94,7 @@ def _held_out(problem: Problem, weights: dict[str, float | None]) -> dict[str, H
         known = problem.codes[train]
         middle = int(np.quantile(known[known >= 0], 0.5, method="lower"))
         parts["guess"].append(HeldOut(codes, np.full(len(codes), middle)))
-    return {name: join(each) for name, each in parts.items()}
+    return {name: join(each) for name, each in parts.items() if each}
 
 
 def _coefficients(problem: Problem, model: Any) -> tuple[Array, Array] | None:

@@ -36,8 +36,9 @@ def facts(found: Findings) -> list[Fact]:
         Fact(f"{found.diagnosis.n_labeled:,}", "labelled rows"),
         Fact(f"{found.diagnosis.n_unlabeled:,}", "unlabelled rows"),
     ]
-    held_out = found.best_held_out
+    held_out = found.held_out_once
     if held_out is not None:
+        held_out = found.held_out[list(found.models)[-1]]
         scores = held_out.scores()
         shown += [
             Fact(f"{scores['MAE']:.2f}", "classes off, on average (MAE)"),
@@ -81,7 +82,7 @@ def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Sec
 
 def errors_section(found: Findings) -> Section:
     """How good the model is, and where it is wrong."""
-    held_out = found.best_held_out
+    held_out = found.held_out_once
     if held_out is None:
         lead = "No class has two labels, so nothing can be held out to measure errors on."
         return Section("errors", "How good is it?", lead)
@@ -93,10 +94,11 @@ def errors_section(found: Findings) -> Section:
         [[_NAMES[name], *(scores[name][m] for m in METRICS)] for name in order],
         "Errors on held-out rows",
     )
-    own = held_out.scores()
+    own = scores[list(found.models)[-1]]
     lead = (
         f"Each labelled row was predicted by a model that had not seen it "
-        f"({len(held_out.codes):,} rows, {found.problem.n_folds} parts). The predictions are "
+        f"({len(held_out.codes):,} rows in {found.problem.n_folds} parts, "
+        f"{round(len(found.held_out['SV'].codes) / found.n_once)} times). The predictions are "
         f"{own['MAE']:.2f} classes off on average; always saying the middle class would be "
         f"{scores['guess']['MAE']:.2f} off."
     )
@@ -144,7 +146,7 @@ def scores_section(found: Findings) -> Section:
 
 def calibration_section(found: Findings) -> Section:
     """Whether the probabilities hold."""
-    held_out = found.best_held_out
+    held_out = found.held_out_once
     title = "Can its probabilities be trusted?"
     if held_out is None or held_out.cumulative is None:
         loss = found.problem.estimator.loss
@@ -233,18 +235,17 @@ def comparison_section(found: Findings) -> Section:
         k,
     )
     lead = (
-        f"Learning from the unlabelled rows too changes the prediction of {percent(1 - same)} of them. "
-        "Whether for the better, the section above says."
+        f"Learning from the unlabelled rows too changes the prediction of {percent(1 - same)} of "
+        "them. Whether for the better, the section above says."
     )
-    tables = [_comparison_table(found.held_out), _threshold_table(found)]
+    tables = [_comparison_table(found.held_out, found.n_once), _threshold_table(found)]
     return Section("comparison", title, lead, [shown], [t for t in tables if t.rows])
 
 
-def _comparison_table(held_out: Mapping[str, HeldOut]) -> Table:
+def _comparison_table(held_out: Mapping[str, HeldOut], n_once: int) -> Table:
     rows: list[list[Any]] = []
     if held_out:
-        truth = held_out["SV"].codes
-        off = {name: np.abs(held_out[name].predicted - truth) for name in ("SV", "SEMI")}
+        off = {name: held_out[name].distances[:n_once] for name in ("SV", "SEMI")}
         better, worse = off["SEMI"] < off["SV"], off["SEMI"] > off["SV"]
         rows = [
             ["nearer to the label with unlabelled rows", int(better.sum())],
