@@ -192,7 +192,7 @@ def test_what_users_wrote_is_text(report):
     assert EVIL not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "<img" not in html
-    assert "default-src 'none'" in html
+    assert "default-src &#39;none&#39;" in html
 
 
 def test_it_needs_nothing_from_elsewhere(report):

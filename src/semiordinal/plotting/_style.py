@@ -28,6 +28,7 @@ METHOD_COLORS_ON_DARK = (
 )
 MARKERS = "osDv^<>"
 _MOST_IN_A_COLUMN = 8
+_MOST_LETTERS = 30  # of all names along an axis
 
 
 def class_colors(n_classes: int, on_dark: bool = False) -> list[str]:
@@ -78,12 +79,21 @@ def class_names(classes: Any) -> list[str]:
     >>> class_names([1.0, 2.5, "high"])
     ['1', '2.5', 'high']
     """
-    return [_plain(f"{c:g}" if isinstance(c, float | np.floating) else str(c)) for c in classes]
+    return [f"{c:g}" if isinstance(c, float | np.floating) else str(c) for c in classes]
 
 
-def _plain(text: str) -> str:
-    """Text in which a dollar sign begins no formula."""
-    return text.replace("$", r"\$")
+def drawn(text: str, longest: int = 24) -> str:
+    """Text to be drawn: cut if it is long, and a dollar sign begins no formula."""
+    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    return cut.replace("$", r"\$")
+
+
+def set_class_ticks(axis: Any, names: list[str], turn: bool) -> None:
+    """Classes at 0, 1, ... of an axis, turned where they would not fit side by side."""
+    shown = [drawn(name, longest=12) for name in names]
+    axis.set_ticks(range(len(names)), shown)
+    if turn and max(map(len, shown)) * len(names) > _MOST_LETTERS:
+        axis.set_tick_params(labelrotation=90)
 
 
 def add_legend(ax: Any, title: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from ._display import Display, Point, Table
-from ._style import MARKERS, add_legend, ink, method_colors, new_axes
+from ._style import MARKERS, add_legend, drawn, ink, method_colors, new_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class CurveDisplay(Display):
                 self.sizes, mean - error, mean + error, color=color, alpha=0.2, linewidth=0
             )
             line = {"color": color, "marker": marker, "markersize": 5, "linewidth": 1.8}
-            ax.plot(self.sizes, mean, label=name, **line)
+            ax.plot(self.sizes, mean, label=drawn(name), **line)
         if self.sizes[0] > 0 and self.sizes[-1] > 10 * self.sizes[0]:
             ax.set_xscale("log")
             ax.minorticks_off()

@@ -10,7 +10,15 @@ import numpy as np
 
 from .._typing import Array
 from ._display import Display, Point, Table
-from ._style import MARKERS, add_legend, class_names, method_colors, new_axes
+from ._style import (
+    MARKERS,
+    add_legend,
+    class_names,
+    drawn,
+    method_colors,
+    new_axes,
+    set_class_ticks,
+)
 
 _STEP = 0.16  # between the groups of a class
 
@@ -40,12 +48,11 @@ class SharesDisplay(Display):
             style = {"color": colors[i], "marker": MARKERS[i], "markersize": 7, "linewidth": 0}
             if name in self.intervals:
                 ax.vlines(x, *self.intervals[name], color=colors[i], linewidth=2.5, alpha=0.5)
-            ax.plot(x, shares, label=name, **style)
-        longest = max(map(len, self.classes))
-        turned = longest * len(self.classes) > 60
-        ax.set_xticks(at, self.classes, rotation=90 if turned else 0)
+            ax.plot(x, shares, label=drawn(name), **style)
+        set_class_ticks(ax.xaxis, self.classes, turn=True)
         ax.set(xlabel="class", ylabel="share of rows")
-        ax.set_ylim(bottom=0)
+        ends = [*self.shares.values(), *self.intervals.values()]
+        ax.set_ylim(0, 1.08 * max(float(np.max(each)) for each in ends))
         if len(self.shares) > 1:
             add_legend(ax, "")
         return ax

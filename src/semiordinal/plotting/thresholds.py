@@ -11,7 +11,7 @@ from scipy.stats import gaussian_kde
 from .._typing import Array
 from ..labels import known_codes
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, ink, new_axes
+from ._style import add_legend, class_colors, class_names, drawn, ink, new_axes
 
 _GRID = 400
 _SHOWN = 17  # grid points in the table
@@ -82,7 +82,7 @@ class ThresholdsDisplay(Display):
         for name, density, color in zip(self.classes, self.densities, colors, strict=True):
             if np.isfinite(density).all():
                 ax.fill_between(self.grid, density, color=color, alpha=0.25, linewidth=0)
-                ax.plot(self.grid, density, color=color, linewidth=1.8, label=name)
+                ax.plot(self.grid, density, color=color, linewidth=1.8, label=drawn(name))
         if self.unlabeled is not None:
             style = {"linewidth": 1.2, "linestyle": ":", "alpha": 0.7}
             ax.plot(self.grid, self.unlabeled, color=ink(), label="unlabelled", **style)

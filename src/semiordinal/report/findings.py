@@ -84,16 +84,18 @@ def _held_out(
     parts: dict[str, list[HeldOut]] = {name: [] for name in (*weights, "guess")}
     for train, test in splits:
         codes = problem.codes[test]
+        row_weights = problem.row_weights[test] if problem.prior_is_given else None
         for name, weight in weights.items():
             model = problem.fit(train, weight)
             predicted = known_codes(model.predict(problem.X[test]), problem.classes)
             cumulative = None
             if hasattr(model, "predict_cumulative"):
                 cumulative = model.predict_cumulative(problem.X[test])
-            parts[name].append(HeldOut(codes, predicted, cumulative))
+            parts[name].append(HeldOut(codes, predicted, cumulative, row_weights))
         known = problem.codes[train]
         middle = int(np.quantile(known[known >= 0], 0.5, method="lower"))
-        parts["guess"].append(HeldOut(codes, np.full(len(codes), middle)))
+        guessed = np.full(len(codes), middle)
+        parts["guess"].append(HeldOut(codes, guessed, weights=row_weights))
     return {name: join(each) for name, each in parts.items() if each}
 
 

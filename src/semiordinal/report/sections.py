@@ -43,7 +43,7 @@ def facts(found: Findings) -> list[Fact]:
         shown += [
             Fact(f"{scores['MAE']:.2f}", "classes off, on average (MAE)"),
             Fact(percent(1 - scores["MZE"]), "predicted exactly right"),
-            Fact(percent((held_out.distances <= 1).mean()), "right or one class off"),
+            Fact(percent(held_out.share_within(1)), "right or one class off"),
         ]
     return shown
 
@@ -107,6 +107,8 @@ def errors_section(found: Findings) -> Section:
         "squared error, all in steps of the class order: lower is better. QWK is the quadratically "
         "weighted kappa: 1 is perfect, 0 is chance."
     ]
+    if found.problem.prior_is_given:
+        notes.append("Rows count so that the classes have the shares that the class prior says.")
     side = 1.6 + 0.45 * max(k, 5)
     shown = figure(
         ConfusionDisplay.from_codes(held_out.codes, held_out.predicted, found.problem.classes),
