@@ -58,11 +58,11 @@ def compare(
       semiordinal compare wine.csv --target quality --methods SV,SEMI-median,TOR --repeats 20
       semiordinal compare patients.csv --target stage --order mild,moderate,severe --json
     """
+    from ..held_out import TASKS
     from ..losses import get_loss
     from ..methods import METHODS, available_methods
     from ..tables.reading import TableFile
     from . import _training as training
-    from ._scores import TASKS
 
     training.check_settings(model, loss, "logistic", models=("linear", "kernel"))
     names = training.split_list(methods) or list(METHODS)
@@ -123,7 +123,8 @@ def _scores(
     """Scores of each method on each split, and why some have none."""
     import numpy as np
 
-    from ._scores import METRICS, predict_held_out
+    from ..held_out import METRICS
+    from ._scores import predict_held_out
 
     found, failures = {}, {}
     with face.progress("Comparing", len(splits) * len(estimators)) as step:
@@ -177,7 +178,7 @@ def _say(
     metric: str,
     repeats: int,
 ) -> None:
-    from ._scores import METRICS
+    from ..held_out import METRICS
 
     def cells(row: dict[str, Any]) -> list[str]:
         scores = [
