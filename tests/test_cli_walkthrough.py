@@ -302,7 +302,18 @@ def test_the_command_itself(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["fit", "predict", "evaluate", "compare", "inspect", "datasets", "quickstart"]
+    "name",
+    [
+        "fit",
+        "predict",
+        "evaluate",
+        "compare",
+        "diagnose",
+        "report",
+        "inspect",
+        "datasets",
+        "quickstart",
+    ],
 )
 def test_help_has_examples(name):
     told = semiordinal(name, "--help")
