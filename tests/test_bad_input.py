@@ -78,6 +78,7 @@ def test_error_says_what_to_do(estimator, name, settings, rows, labels, message)
     [
         ({"unlabeled_weight": 1.5}, "unlabeled_weight=1.5 must be a number from 0 to 1"),
         ({"unlabeled_weight": -0.1}, "unlabeled_weight=-0.1 must be a number from 0 to 1"),
+        ({"supervised_weights": "classes"}, "supervised_weights='classes' must be 'rows'.*'prior'"),
         ({"leak": 0.2}, "leak=0.2 must be zero or negative"),
         ({"leak": -np.inf}, "leak=-inf must be"),
         ({"leak": "a"}, "leak='a' must be"),

@@ -16,7 +16,8 @@ ROOT = Path(semiordinal.__file__).parent
 
 # Each part may import those before it, and others of its own group.
 LAYERS = [
-    {"_typing", "_threads", "_files"},
+    {"_typing"},
+    {"_threads", "_files", "_workspace", "_progress"},
     {"margins"},
     {"losses"},
     {"corrections"},
@@ -30,6 +31,7 @@ LAYERS = [
     {"coordinates"},
     {"objective"},
     {"models"},
+    {"scale"},
     {"solvers"},
     {"estimators"},
     {"baselines"},
@@ -37,7 +39,7 @@ LAYERS = [
     {"selection", "datasets", "plotting"},
     {"diagnosis"},
     {"nn"},
-    {"quickstart", "model_files", "tables", "report"},
+    {"quickstart", "model_files", "tables", "experiments", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -95,7 +97,7 @@ def test_core_works_without_the_heavy_packages():
     """Import and fit in a fresh interpreter in which they cannot be imported."""
     code = """
 import sys
-SHELL = ("pyarrow", "rich", "skops", "typer")
+SHELL = ("distributed", "pyarrow", "rich", "skops", "typer")
 class Blocked:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ("torch", "dask", "matplotlib", "pandas", "polars", *SHELL):
@@ -105,6 +107,8 @@ import numpy as np
 import semiordinal, semiordinal.selection, semiordinal.datasets, semiordinal.plotting
 X = np.random.default_rng(0).normal(size=(60, 2))
 y = np.where(np.arange(60) < 20, np.digitize(X[:, 0], [-0.5, 0.5]), np.nan)
+blocks = lambda: iter([X, X])
+semiordinal.LinearOrdinalClassifier().fit(X, y, X_unlabeled=blocks)
 print(semiordinal.LinearOrdinalClassifier().fit(X, y).n_unlabeled_)
 """
     command = [sys.executable, "-c", code]

@@ -39,12 +39,10 @@ from .baselines import (
     TransductiveOrdinalClassifier,
 )
 from .baselines.peers import PeerClassifier
-from .baselines.prior_weighted import PriorWeightedKernel, PriorWeightedLinear
 from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 from .losses import LOSSES
 
 _OWN = {"linear": LinearOrdinalClassifier, "kernel": KernelOrdinalClassifier}
-_PRIOR_WEIGHTED = {"linear": PriorWeightedLinear, "kernel": PriorWeightedKernel}
 _TRANSDUCTIVE = {name: partial(TransductiveOrdinalClassifier, model=name) for name in _OWN}
 
 
@@ -183,7 +181,7 @@ METHODS: dict[str, Method] = {
             "SV-prior",
             "Labelled rows alone, weighted to match the class priors.",
             _own,
-            fixed={"constructors": _PRIOR_WEIGHTED, "unlabeled_weight": 0.0},
+            fixed={"unlabeled_weight": 0.0, "supervised_weights": "prior"},
         ),
         Method(
             "SEMI1",

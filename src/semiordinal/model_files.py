@@ -55,8 +55,6 @@ TRUSTED_TYPES = frozenset(
         "numpy.uint8",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
-        "semiordinal.baselines.prior_weighted.PriorWeightedKernel",
-        "semiordinal.baselines.prior_weighted.PriorWeightedLinear",
         "semiordinal.baselines.self_training.OrdinalSelfTraining",
         "semiordinal.baselines.transductive.TransductiveOrdinalClassifier",
         "semiordinal.estimators.kernel.KernelOrdinalClassifier",

@@ -38,6 +38,26 @@ def starting_thresholds(loss: OrdinalLoss, class_totals: Array) -> Array:
     return np.maximum(thresholds, spaced)
 
 
+# At gaps of at least one the order penalty is zero; at two it stays so for a while.
+_ROOMY_GAP = 2.0
+
+
+def with_room(thresholds: Array) -> Array:
+    """Thresholds with the same mean, and gaps so wide that an order penalty is not felt at once.
+
+    For Adam: at a gap below one, the penalty's gradient is so large that the running mean of
+    squared gradients holds the thresholds where they are for a thousand steps.
+
+    Examples
+    --------
+    >>> with_room(np.array([0.0, 0.5, 4.0]))
+    array([-1. ,  1. ,  4.5])
+    """
+    gaps = np.maximum(np.diff(thresholds), _ROOMY_GAP)
+    widened = np.r_[0.0, np.cumsum(gaps)]
+    return widened - widened.mean() + thresholds.mean()
+
+
 class Objective:
     """``risk + (l2/2)‖v‖² + order penalty`` over solver variables (v, t)."""
 
@@ -85,9 +105,7 @@ class Objective:
     @property
     def is_quadratic(self) -> bool:
         """Whether it is one quadratic function on an unbounded space."""
-        weighted = self.risk.loss.weigh(self.risk.label_weights.main)
-        unbounded = bool(np.isinf(self.bounds[0]).all() and np.isinf(self.bounds[1]).all())
-        return weighted.is_quadratic and unbounded and not self.is_corrected
+        return self.risk.is_quadratic and all(np.isinf(bound).all() for bound in self.bounds)
 
     def with_risk(self, risk: EmpiricalRisk) -> Objective:
         """The same penalties and variables for another risk."""
@@ -145,5 +163,5 @@ class Objective:
         coef, thresholds = self.coordinates.to_rows(variables)
         if self.risk.loss.unit_gaps:
             first = thresholds[0] - self.coordinates.threshold_map.offset[0]
-            thresholds = first + np.arange(self.risk.label_weights.main.shape[1] - 1)
+            thresholds = first + np.arange(self.risk.label_weights.n_classes - 1)
         return coef, thresholds

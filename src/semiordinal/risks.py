@@ -6,7 +6,7 @@ a label. With label codes 0..K−1, and −1 where unlabelled, ``table[codes]`` 
 
 Parts, with counts n_y, n_U and priors π_y, and k the removed class:
 
-- SV: 1/n_L at the true label.
+- SV: 1/n_L at the true label, or π_y/n_y, which is the same where π_y = n_y/n_L.
 - L1: π_y/n_y at the true label y, for y ≠ k.
 - U: 1/n_U at k, on unlabelled rows.
 - L2: π_y/n_y at k, on rows of class y ≠ k.
@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._typing import Array
 from .corrections import Correction
@@ -32,6 +33,10 @@ class LabelWeights:
     main: Array  # (K + 1, K)
     corrected: Array | None = None  # (K + 1, K), U − L2
     factor: float = 0.0
+
+    @property
+    def n_classes(self) -> int:
+        return self.main.shape[1]
 
     def at_slope(self, slope: float) -> LabelWeights:
         """The weights without correction of the risk where the correction has that slope."""
@@ -52,6 +57,8 @@ class Risk:
         Code of the removed class k; of no account for γ = 0.
     correction : Correction or None
         Applied to U − L2.
+    weighting : {"rows", "prior"}
+        Weight of a labelled row of class y in SV: 1/n_L, or π_y/n_y.
 
     Examples
     --------
@@ -66,12 +73,14 @@ class Risk:
     unlabeled_weight: float = 0.0
     removed: int = 0
     correction: Correction | None = None
+    weighting: str = "rows"
 
     def label_weights(
         self, class_counts: Array, n_unlabeled: float, class_prior: Array
     ) -> LabelWeights:
         gamma = self.unlabeled_weight
-        main = (1 - gamma) * supervised_weights(class_counts)
+        prior = class_prior if self.weighting == "prior" else None
+        main = (1 - gamma) * supervised_weights(class_counts, prior)
         if gamma == 0:
             return LabelWeights(main)
         first = labeled_weights(class_counts, class_prior, self.removed)
@@ -82,20 +91,16 @@ class Risk:
         return LabelWeights(main, corrected=rest, factor=gamma)
 
 
-def supervised_weights(class_counts: Array) -> Array:
-    """SV."""
-    n_classes = len(class_counts)
-    table = np.zeros((n_classes + 1, n_classes))
-    np.fill_diagonal(table, 1 / class_counts.sum())
-    return table
+def supervised_weights(class_counts: Array, class_prior: Array | None = None) -> Array:
+    """SV: every row alike, or every class by its prior."""
+    if class_prior is None:
+        return _at_own_label(np.full(len(class_counts), 1 / class_counts.sum()))
+    return _at_own_label(_per_row(class_counts, class_prior, class_counts > 0))
 
 
 def labeled_weights(class_counts: Array, class_prior: Array, removed: int) -> Array:
     """L1."""
-    n_classes = len(class_counts)
-    table = np.zeros((n_classes + 1, n_classes))
-    np.fill_diagonal(table, _per_row(class_counts, class_prior, removed))
-    return table
+    return _at_own_label(_per_row(class_counts, class_prior, _all_but(removed, class_counts)))
 
 
 def unlabeled_weights(
@@ -104,17 +109,29 @@ def unlabeled_weights(
     """U − L2."""
     n_classes = len(class_counts)
     table = np.zeros((n_classes + 1, n_classes))
-    table[:-1, removed] = -_per_row(class_counts, class_prior, removed)
+    kept = _all_but(removed, class_counts)
+    table[:-1, removed] = -_per_row(class_counts, class_prior, kept)
     table[-1, removed] = 1 / n_unlabeled
     return table
 
 
-def _per_row(class_counts: Array, class_prior: Array, removed: int) -> Array:
-    """π_y/n_y, zero for the removed class, which may have no labelled row."""
-    kept = np.arange(len(class_counts)) != removed
+def _at_own_label(row_weights: Array) -> Array:
+    n_classes = len(row_weights)
+    table = np.zeros((n_classes + 1, n_classes))
+    np.fill_diagonal(table, row_weights)
+    return table
+
+
+def _per_row(class_counts: Array, class_prior: Array, kept: NDArray[np.bool_]) -> Array:
+    """π_y/n_y for the classes kept, of which each has a labelled row, and else zero."""
     return np.divide(class_prior, class_counts, out=np.zeros(len(class_counts)), where=kept)
 
 
+def _all_but(removed: int, class_counts: Array) -> NDArray[np.bool_]:
+    return np.arange(len(class_counts)) != removed
+
+
+SUPERVISED_WEIGHTS = ("rows", "prior")
 REMOVED_CLASSES = ("smallest", "largest", "median")
 
 

@@ -9,6 +9,7 @@ from . import diagnose  # isort: skip
 from . import report  # isort: skip
 from . import inspect  # isort: skip
 from . import datasets  # isort: skip
+from . import reproduce  # isort: skip
 from . import quickstart  # isort: skip
 from ._face import app, main
 
@@ -24,4 +25,5 @@ __all__ = [
     "predict",
     "quickstart",
     "report",
+    "reproduce",
 ]

@@ -152,6 +152,7 @@ def _scores(
 
 def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str, Any]]:
     """Means, standard errors and the test of each method, the best first."""
+    from ..metrics import signed_rank_p_value
     from ._scores import standard_error
 
     reference = _REFERENCE if _REFERENCE in scores else next(iter(scores))
@@ -165,23 +166,9 @@ def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str,
             row["against"] = reference
             row["better"] = int((difference < 0).sum())
             row["worse"] = int((difference > 0).sum())
-            row["p_value"] = _wilcoxon(difference)
+            row["p_value"] = signed_rank_p_value(difference)
         rows.append(row)
     return sorted(rows, key=lambda row: row[metric]["mean"])
-
-
-def _wilcoxon(difference: Array) -> float:
-    """The two-sided p-value; one where there is no difference at all."""
-    import warnings
-
-    from scipy.stats import wilcoxon
-
-    if not difference.any():
-        return 1.0
-    with warnings.catch_warnings():
-        # Of ties and few splits, for which SciPy takes the normal approximation.
-        warnings.simplefilter("ignore")
-        return float(wilcoxon(difference).pvalue)
 
 
 def _say(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -14,10 +16,11 @@ from sklearn.utils import check_random_state
 
 from .._threads import blas_threads_for
 from .._typing import Array
-from ..coordinates import Coordinates
+from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import EmpiricalRisk
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
+from ..models import DrawPartial
 from ..objective import Objective, threshold_map
 from ..risks import Risk
 from ..rows import Design, latent_scores
@@ -26,29 +29,46 @@ from ._checks import check_count, check_flag, check_number
 from ._predict import ProbabilityPredictor
 from ._risk import RiskChooser
 from ._rows import TrainingRows, training_rows
+from ._subsampling import SubsamplingCost, subsampling_cost
 
 _RANDOM_STARTS = 2
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Rows as columns that coefficients multiply, and how to see them standardised.
-
-    Column j is seen as ``(column − shift_j)/scale_j``; ``center`` was subtracted from the
-    rows before they became columns; ``fitted`` are attributes that prediction needs.
-    """
+    """Rows as columns that coefficients multiply, and attributes that prediction needs."""
 
     design: Design
+    fitted: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Standardization:
+    """Column j is seen as ``(column − shift_j)/scale_j``.
+
+    Where ``center`` is given, the rows must have it subtracted, to keep their digits.
+    """
+
     scale: Array | None = None
     shift: Array | None = None
     center: Array | None = None
-    fitted: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective, the design of all rows, and what to add to a solution to predict by it."""
+
+    objective: Objective
+    design: Design
+    center: Array | None
+    fitted: dict[str, Any]
 
 
 class RiskMinimizer(RiskChooser, ProbabilityPredictor):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
 
     coef_: Array
+    _takes_sources = True
 
     def __init__(
         self,
@@ -56,6 +76,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         loss: str = "at",
         margin: str = "logistic",
         unlabeled_weight: float = 0.25,
+        supervised_weights: str = "rows",
         removed_class: Any = "median",
         correction: str = "none",
         leak: float = -0.2,
@@ -68,11 +89,14 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         solver: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
+        max_unlabeled: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ):
         self.loss = loss
         self.margin = margin
         self.unlabeled_weight = unlabeled_weight
+        self.supervised_weights = supervised_weights
         self.removed_class = removed_class
         self.correction = correction
         self.leak = leak
@@ -85,11 +109,17 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
+        self.max_unlabeled = max_unlabeled
+        self.verbose = verbose
         self.random_state = random_state
 
     @abstractmethod
     def _columns(self, rows: TrainingRows) -> Columns:
-        """Make columns of the rows."""
+        """Make columns of the rows; check that they are finite here or in `_standardization`."""
+
+    def _standardization(self, rows: TrainingRows) -> Standardization:
+        """How the columns are to be seen; not at all otherwise, unless overridden."""
+        return Standardization()
 
     @abstractmethod
     def _design(self, X: Any) -> Design:
@@ -108,8 +138,11 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as two such rows, labelled or not.
-        X_unlabeled : array, sparse matrix or data frame, optional
-            More rows without labels, each of weight one.
+        X_unlabeled : array, sparse matrix, data frame or source of rows, optional
+            More rows without labels, each of weight one. Sources are read in passes, so that
+            they may be larger than memory: the path of a Parquet file, a glob or a folder of
+            them, a pyarrow dataset, a Dask DataFrame or Array, a function that returns an
+            iterator of blocks, or an object of `semiordinal.scale`.
 
         Returns
         -------
@@ -117,23 +150,32 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         """
         loss = get_loss(self.loss, self.margin)
         self._check_parameters()
-        rows = training_rows(
-            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
-        )
-        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-        risk = self._risk(rows, prior)
-        with blas_threads_for(rows.matrix.n_columns):
-            columns = self._columns(rows)
-        with blas_threads_for(columns.design.n_columns):
-            objective = self._objective(columns, rows, loss, risk, prior)
-            solution = solve(
-                objective,
-                objective.start(),
-                self.solver,
-                int(self.max_iter),
-                float(self.tol),
-                lambda: self._more_starts(self._objective(columns, rows, loss, Risk(), prior)),
+        with unchanged_on_error(self):
+            rows = training_rows(
+                self,
+                X,
+                y,
+                sample_weight,
+                X_unlabeled,
+                self.classes,
+                self.missing_label,
+                finite=False,
+                draw=self._draw(),
             )
+            prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+            risk = self._risk(rows, prior)
+            with blas_threads_for(rows.matrix.n_columns):
+                rows = rows.read(take_gram=loss.margin.quadratic is not None)
+            problem = self._problem(rows, loss, risk, prior)
+            objective = problem.objective
+
+            def more_starts() -> list[Array]:
+                supervised = Risk(weighting=risk.weighting)
+                without = self._empirical_risk(problem.design, rows, loss, supervised, prior)
+                return self._more_starts(objective.with_risk(without))
+
+            with blas_threads_for(problem.design.n_columns):
+                solution = self._minimize(objective, more_starts)
         warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
         self.class_prior_ = prior
@@ -143,15 +185,45 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.n_iter_ = solution.n_iter
         self.objective_value_ = solution.value
         self.is_convex_ = objective.is_convex
-        self._keep(columns, objective, solution.variables)
+        self._keep(problem, solution.variables)
+        if rows.source is not None:
+            self.n_passes_ = rows.source.n_passes
+        if rows.n_drawn_from is not None:
+            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_drawn_from))
         return self
 
-    def _keep(self, columns: Columns, objective: Objective, variables: Array) -> None:
+    def _report_draw(self, cost: SubsamplingCost | None) -> None:
+        self.subsampling_ = cost
+        if cost is not None:
+            print(cost)
+
+    def _draw(self) -> DrawPartial | None:
+        """How to draw from the unlabelled rows, if at all."""
+        if self.max_unlabeled is None:
+            return None
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return DrawPartial(int(self.max_unlabeled), seed)
+
+    def _minimize(self, objective: Objective, more_starts: Callable[[], list[Array]]) -> Solution:
+        return solve(
+            objective,
+            objective.start(),
+            self.solver,
+            int(self.max_iter),
+            float(self.tol),
+            more_starts,
+        )
+
+    def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
+        """Which variables stand for the thresholds."""
+        return threshold_map(loss, n_classes, float(self.order_penalty))
+
+    def _keep(self, problem: Problem, variables: Array) -> None:
         """Set what prediction needs."""
-        self.coef_, thresholds = objective.coef_and_thresholds(variables)
-        offset = 0.0 if columns.center is None else columns.center @ self.coef_
+        self.coef_, thresholds = problem.objective.coef_and_thresholds(variables)
+        offset = 0.0 if problem.center is None else problem.center @ self.coef_
         self.thresholds_ = thresholds + offset
-        for name, value in columns.fitted.items():
+        for name, value in problem.fitted.items():
             setattr(self, name, value)
 
     def _check_parameters(self) -> None:
@@ -159,20 +231,38 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         check_number("tol", self.tol, 0)
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
+        check_flag("verbose", self.verbose)
+        if self.max_unlabeled is not None:
+            check_count("max_unlabeled", self.max_unlabeled)
 
-    def _objective(
-        self, columns: Columns, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
-    ) -> Objective:
-        design, labels = columns.design, rows.labels
+    def _problem(self, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array) -> Problem:
+        """The objective of a risk over the rows, which are seen to be finite."""
+        with blas_threads_for(rows.matrix.n_columns):
+            columns = self._columns(rows)
+        with blas_threads_for(columns.design.n_columns):
+            # The risk goes first: of a quadratic one, the sums hold what standardising needs.
+            with np.errstate(over="ignore", invalid="ignore"):
+                empirical = self._empirical_risk(columns.design, rows, loss, risk, prior)
+            standard = self._standardization(rows)
+            if standard.center is not None:
+                columns = self._columns(rows.centered(standard.center))
+                empirical = self._empirical_risk(columns.design, rows, loss, risk, prior)
+        gaps = self._threshold_map(loss, len(rows.classes))
+        n_columns = columns.design.n_columns
+        coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)
+        objective = Objective(empirical, coordinates, float(self.l2))
+        return Problem(objective, columns.design, standard.center, columns.fitted)
+
+    def _empirical_risk(
+        self, design: Design, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
+    ) -> EmpiricalRisk:
+        labels = rows.labels
         if not risk.unlabeled_weight and rows.n_unlabeled:
             labeled = np.flatnonzero(labels.codes >= 0)
             design, labels = design.take(labeled), labels.take(labeled)
         design = design.kept()
         label_weights = risk.label_weights(*rows.totals, prior)
-        empirical = EmpiricalRisk(design, labels, loss, label_weights, risk.correction)
-        gaps = threshold_map(loss, len(rows.classes), float(self.order_penalty))
-        coordinates = Coordinates(design.n_columns, columns.scale, columns.shift, gaps)
-        return Objective(empirical, coordinates, float(self.l2))
+        return EmpiricalRisk(design, labels, loss, label_weights, risk.correction)
 
     def _more_starts(self, supervised: Objective) -> list[Array]:
         """For objectives with several minima: the supervised solution, and random ones near."""
@@ -180,6 +270,18 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         random = check_random_state(self.random_state)
         noise = random.normal(size=(_RANDOM_STARTS, len(solution))) * np.abs(solution).mean()
         return [solution, *(solution + noise)]
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was where the work in between fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def warn_if_short(solution: Solution, max_iter: int) -> None:

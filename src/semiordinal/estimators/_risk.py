@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..corrections import get_correction
-from ..risks import REMOVED_CLASSES, Risk, removed_by_rule
+from ..risks import REMOVED_CLASSES, SUPERVISED_WEIGHTS, Risk, removed_by_rule
 from ._checks import check_number
 from ._rows import TrainingRows
 
@@ -17,6 +17,7 @@ class RiskChooser:
     """What estimators share that have the parameters of a risk."""
 
     unlabeled_weight: float
+    supervised_weights: str = "rows"
     removed_class: Any
     correction: str
     leak: float
@@ -26,6 +27,11 @@ class RiskChooser:
     def _check_risk_parameters(self) -> None:
         get_correction(self.correction, self.leak)
         check_number("unlabeled_weight", self.unlabeled_weight, 0, 1)
+        if self.supervised_weights not in SUPERVISED_WEIGHTS:
+            raise ValueError(
+                f"supervised_weights={self.supervised_weights!r} must be 'rows', for all labelled "
+                "rows alike, or 'prior', for every class by its prior."
+            )
         check_number("l2", self.l2, 0)
         check_number("order_penalty", self.order_penalty, 0)
 
@@ -52,8 +58,14 @@ class RiskChooser:
                     "class_prior='labels' gives it. Set class_prior to the known probabilities, "
                     "or to 'uniform'."
                 )
+        contradicted = np.flatnonzero((prior == 0) & (class_counts > 0))
+        if self.supervised_weights == "prior" and len(contradicted):
+            raise ValueError(
+                f"class_prior is zero for class {rows.classes.tolist()[contradicted[0]]!r}, which "
+                "has labelled rows. Give it a probability above zero, or leave those rows out."
+            )
         correction = get_correction(self.correction, self.leak)
-        return Risk(gamma, removed, correction if gamma else None)
+        return Risk(gamma, removed, correction if gamma else None, self.supervised_weights)
 
     def _removed_code(self, rows: TrainingRows) -> int:
         rule = self.removed_class
