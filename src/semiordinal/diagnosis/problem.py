@@ -16,13 +16,19 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from .._typing import Array, Codes
-from ..baselines.prior_weighted import prior_weights
 from ..estimators import LinearOrdinalClassifier
-from ..labels import OrdinalLabels, encode_labels, known_codes, resolve_prior
+from ..labels import encode_labels, known_codes, resolve_prior
 from ..losses import get_loss
 from ..metrics import task_losses
 from ..selection import LabelledKFold, Split
 
+_NEEDED = (
+    "unlabeled_weight",
+    "supervised_weights",
+    "class_prior",
+    "classes",
+    "missing_label",
+)
 _MOST_FOLDS = 10
 _MOST_REPEATS = 5
 _ROWS_OF_REPEATS = 5000  # labelled rows times repeats, about
@@ -45,7 +51,7 @@ class Problem:
     def of(cls, X: Any, y: Any, estimator: Any, most_unlabeled: int, random_state: Any) -> Self:
         """Check what the user gave, and draw from the unlabelled rows if they are very many."""
         model = LinearOrdinalClassifier() if estimator is None else clone(estimator)
-        for name in ("unlabeled_weight", "class_prior", "classes", "missing_label"):
+        for name in _NEEDED:
             if name not in model.get_params():
                 raise ValueError(
                     f"estimator: {type(model).__name__} has no parameter {name}. Give a classifier "
@@ -105,10 +111,11 @@ class Problem:
     @property
     def row_weights(self) -> Array:
         """Weights of rows by which the labelled ones have the class shares that are given."""
-        weights = np.ones(len(self.codes))
-        if not self.prior_is_given:
-            return weights
-        return prior_weights(OrdinalLabels(self.codes, self.classes), weights, self.class_prior)
+        factors = np.ones(len(self.classes) + 1)  # the last for rows without a label
+        if self.prior_is_given:
+            shares = self.counts / self.counts.sum()
+            np.divide(self.class_prior, shares, out=factors[:-1], where=shares > 0)
+        return factors[self.codes]
 
     def fit(self, rows: Rows, unlabeled_weight: float | None = None) -> Any:
         """The estimator fitted to rows; with weight 0, labelled rows weighted to the prior.
@@ -117,15 +124,14 @@ class Problem:
         is told it as well.
         """
         model = clone(self.estimator)
-        weights = {}
         if unlabeled_weight is not None:
             model.set_params(unlabeled_weight=unlabeled_weight)
         if self.prior_is_given and not model.unlabeled_weight:
-            weights = {"sample_weight": self.row_weights[rows]}
+            model.set_params(supervised_weights="prior")
         with warnings.catch_warnings():
             # Of many fits to parts some may stop early, which makes no difference here.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return model.fit(self.X[rows], self.label_values(rows), **weights)
+            return model.fit(self.X[rows], self.label_values(rows))
 
     def losses(self, model: Any, rows: Rows) -> Array:
         """The task loss of a fitted model's prediction for each labelled row."""
