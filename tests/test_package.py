@@ -24,6 +24,7 @@ LAYERS = [
     {"risks"},
     {"theory"},
     {"labels", "metrics"},
+    {"held_out"},
     {"rows"},
     {"sums"},
     {"empirical_risk", "latent_risk"},
@@ -36,8 +37,9 @@ LAYERS = [
     {"baselines"},
     {"methods"},
     {"selection", "datasets", "plotting"},
+    {"diagnosis"},
     {"nn"},
-    {"quickstart", "model_files", "tables"},
+    {"quickstart", "model_files", "tables", "experiments", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

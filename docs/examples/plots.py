@@ -24,6 +24,7 @@ from semiordinal.plotting import (
     plot_cd_diagram,
     plot_coefficients,
     plot_confusion,
+    plot_shares,
     plot_thresholds,
     plot_unlabeled_curve,
     plot_variance_ratio,
@@ -52,6 +53,18 @@ def calibration():
     model = LinearOrdinalClassifier(**UNIFORM).fit(X, Y)
     held_out = np.isnan(Y)
     return plot_calibration(model, X[held_out], STAGES[held_out])
+
+
+def shares():
+    models = {
+        gamma: LinearOrdinalClassifier(unlabeled_weight=gamma, **UNIFORM) for gamma in (0.0, 0.25)
+    }
+    hidden = X[np.isnan(Y)]
+    predicted = [model.fit(X, Y).predict(hidden).astype(int) for model in models.values()]
+    counts = [np.bincount(classes, minlength=6)[1:] / len(hidden) for classes in predicted]
+    names = ["predicted, labelled rows alone", "predicted, with unlabelled rows"]
+    known = {"assumed": np.full(5, 0.2), **dict(zip(names, counts, strict=True))}
+    return plot_shares(range(1, 6), known)
 
 
 def coefficients():
@@ -121,6 +134,7 @@ PICTURES = {
     "thresholds": thresholds,
     "confusion": confusion,
     "calibration": calibration,
+    "shares": shares,
     "coefficients": coefficients,
     "variance-ratio": variance_ratio,
     "unlabeled-curve": unlabeled_curve,

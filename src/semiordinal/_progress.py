@@ -10,13 +10,22 @@ from contextlib import contextmanager
 def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """A bar on standard error, if that is a terminal; gives a function that moves it on."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
     )
     error_console = Console(stderr=True)
     quiet = not error_console.is_terminal

@@ -58,11 +58,11 @@ def compare(
       semiordinal compare wine.csv --target quality --methods SV,SEMI-median,TOR --repeats 20
       semiordinal compare patients.csv --target stage --order mild,moderate,severe --json
     """
+    from ..held_out import TASKS
     from ..losses import get_loss
     from ..methods import METHODS, available_methods
     from ..tables.reading import TableFile
     from . import _training as training
-    from ._scores import TASKS
 
     training.check_settings(model, loss, "logistic", models=("linear", "kernel"))
     names = training.split_list(methods) or list(METHODS)
@@ -123,7 +123,8 @@ def _scores(
     """Scores of each method on each split, and why some have none."""
     import numpy as np
 
-    from ._scores import METRICS, predict_held_out
+    from ..held_out import METRICS
+    from ._scores import predict_held_out
 
     found, failures = {}, {}
     with face.progress("Comparing", len(splits) * len(estimators)) as step:
@@ -151,6 +152,7 @@ def _scores(
 
 def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str, Any]]:
     """Means, standard errors and the test of each method, the best first."""
+    from ..metrics import signed_rank_p_value
     from ._scores import standard_error
 
     reference = _REFERENCE if _REFERENCE in scores else next(iter(scores))
@@ -164,23 +166,9 @@ def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str,
             row["against"] = reference
             row["better"] = int((difference < 0).sum())
             row["worse"] = int((difference > 0).sum())
-            row["p_value"] = _wilcoxon(difference)
+            row["p_value"] = signed_rank_p_value(difference)
         rows.append(row)
     return sorted(rows, key=lambda row: row[metric]["mean"])
-
-
-def _wilcoxon(difference: Array) -> float:
-    """The two-sided p-value; one where there is no difference at all."""
-    import warnings
-
-    from scipy.stats import wilcoxon
-
-    if not difference.any():
-        return 1.0
-    with warnings.catch_warnings():
-        # Of ties and few splits, for which SciPy takes the normal approximation.
-        warnings.simplefilter("ignore")
-        return float(wilcoxon(difference).pvalue)
 
 
 def _say(
@@ -190,7 +178,7 @@ def _say(
     metric: str,
     repeats: int,
 ) -> None:
-    from ._scores import METRICS
+    from ..held_out import METRICS
 
     def cells(row: dict[str, Any]) -> list[str]:
         scores = [

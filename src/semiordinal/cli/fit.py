@@ -117,7 +117,8 @@ def _cross_validate(table: TrainingTable, estimator: Any, seed: int) -> dict[str
     """Errors on labelled rows that were held out, with and without the unlabelled rows."""
     from sklearn.base import clone
 
-    from ._scores import join, predict_held_out, standard_error
+    from ..held_out import join
+    from ._scores import predict_held_out, standard_error
 
     folds = table.folds(seed)
     if not folds:
@@ -168,7 +169,7 @@ def _say(table: TrainingTable, result: dict[str, Any], path: Path) -> None:
     face.say(f"Model: {result['model']}, {chosen}")
     validation = result["cross_validation"]
     if validation:
-        from ._scores import METRICS
+        from ..held_out import METRICS
 
         names = {"SV": "SV, labelled rows alone", "SEMI": "SEMI, the model that is saved"}
         if "SEMI" not in validation["scores"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from .._threads import blas_threads_for
 from .._typing import Array
-from ..coordinates import Coordinates
+from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import EmpiricalRisk
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
@@ -175,14 +175,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
                 return self._more_starts(objective.with_risk(without))
 
             with blas_threads_for(problem.design.n_columns):
-                solution = solve(
-                    objective,
-                    objective.start(),
-                    self.solver,
-                    int(self.max_iter),
-                    float(self.tol),
-                    more_starts,
-                )
+                solution = self._minimize(objective, more_starts)
         warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
         self.class_prior_ = prior
@@ -210,6 +203,20 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             return None
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return DrawPartial(int(self.max_unlabeled), seed)
+
+    def _minimize(self, objective: Objective, more_starts: Callable[[], list[Array]]) -> Solution:
+        return solve(
+            objective,
+            objective.start(),
+            self.solver,
+            int(self.max_iter),
+            float(self.tol),
+            more_starts,
+        )
+
+    def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
+        """Which variables stand for the thresholds."""
+        return threshold_map(loss, n_classes, float(self.order_penalty))
 
     def _keep(self, problem: Problem, variables: Array) -> None:
         """Set what prediction needs."""
@@ -240,7 +247,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             if standard.center is not None:
                 columns = self._columns(rows.centered(standard.center))
                 empirical = self._empirical_risk(columns.design, rows, loss, risk, prior)
-        gaps = threshold_map(loss, len(rows.classes), float(self.order_penalty))
+        gaps = self._threshold_map(loss, len(rows.classes))
         n_columns = columns.design.n_columns
         coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)
         objective = Objective(empirical, coordinates, float(self.l2))
