@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _face as face
+from . import _options as options
 
 if TYPE_CHECKING:
     from .._typing import Array
@@ -19,11 +19,9 @@ _REFERENCE = "SV"
 
 @face.command("compare")
 def compare(
-    data: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")],
-    target: Annotated[str, typer.Option(help="Column of ordered classes, empty where unknown.")],
-    order: Annotated[
-        str | None, typer.Option(help="Classes from the lowest to the highest: low,mid,high.")
-    ] = None,
+    data: options.DataArgument,
+    target: options.TargetOption,
+    order: options.OrderOption = None,
     methods: Annotated[
         str | None, typer.Option(help="Names between commas; by default all that are installed.")
     ] = None,
@@ -32,17 +30,11 @@ def compare(
         float, typer.Option(min=0.05, max=0.9, help="Share of the labelled rows to hold out.")
     ] = 0.25,
     model: Annotated[str, typer.Option(help="linear or kernel, for methods with both.")] = "linear",
-    loss: Annotated[str, typer.Option(help="at, cl, lad, it or ls.")] = "at",
-    class_prior: Annotated[
-        str, typer.Option(help="labels, uniform, or known probabilities: 0.2,0.5,0.3.")
-    ] = "labels",
-    missing_label: Annotated[
-        str | None, typer.Option(help="What marks a missing label, beside an empty cell.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Use a column even if it looks like an id.")
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave a column out.")] = None,
+    loss: options.LossOption = "at",
+    class_prior: options.ClassPriorOption = "labels",
+    missing_label: options.MissingLabelOption = None,
+    keep: options.KeepOption = None,
+    drop: options.DropOption = None,
     encoding: face.EncodingOption = "utf-8",
     seed: face.SeedOption = 0,
     as_json: face.JsonOption = False,

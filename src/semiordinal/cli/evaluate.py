@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import _face as face
+from . import _options as options
 
 if TYPE_CHECKING:
     from .._typing import Codes
@@ -19,13 +20,11 @@ if TYPE_CHECKING:
 @face.command("evaluate")
 def evaluate(
     model: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Model file.")],
-    data: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")],
+    data: options.DataArgument,
     target: Annotated[
         str | None, typer.Option(help="Column of classes; by default that of the fit.")
     ] = None,
-    missing_label: Annotated[
-        str | None, typer.Option(help="What marks a missing label, beside an empty cell.")
-    ] = None,
+    missing_label: options.MissingLabelOption = None,
     encoding: face.EncodingOption = "utf-8",
     as_json: face.JsonOption = False,
 ) -> None:
