@@ -5,6 +5,7 @@ Each subcommand prints its figures beside what they are to be:
     python benchmarks/scale.py kernel     # value and gradient; a fit beside skordinal's
     python benchmarks/scale.py parquet    # files of 5 and 20 million rows: time, passes, memory
     python benchmarks/scale.py dask       # two workers beside two threads, at 5 million rows
+    python benchmarks/scale.py costs      # CPU time and bytes of a row and a pass
     python benchmarks/scale.py subsample  # what max_unlabeled costs, estimated and true
 
 The files take two gigabytes in a temporary folder, and are removed at the end.
@@ -20,7 +21,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +199,55 @@ def parquet(arguments: argparse.Namespace) -> None:
         against(f"... as a multiple of that at {small:,} rows", peak[large] / peak[small], 1.1)
 
 
+def costs(arguments: argparse.Namespace) -> None:
+    """CPU time of all threads for a row and a pass; other work on the machine matters little."""
+    n, clock = arguments.rows, time.process_time
+    X, y = labeled()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "rows"
+        write(folder, n)
+        size = sum(path.stat().st_size for path in folder.iterdir()) / n
+        found: dict[str, list[float]] = {}
+        for _ in range(arguments.repeats):
+            found.setdefault("decode", []).append(seconds(lambda: decode(folder), clock) / 2)
+            for loss in ("ls", "at"):
+                model = LinearOrdinalClassifier(loss=loss)
+                spent = seconds(partial(model.fit, X, y, X_unlabeled=folder), clock)
+                found.setdefault(loss, []).append(spent / model.n_passes_)
+    table = rows(n, 0)
+    memory = [
+        seconds(lambda: LinearOrdinalClassifier().fit(X.to_numpy(), y, X_unlabeled=table), clock)
+        for _ in range(arguments.repeats)
+    ]
+    each = {name: 1e9 * statistics.median(values) / n for name, values in found.items()}
+    print(f"{n:,} x {N_COLUMNS} rows, K = {N_CLASSES}: nanoseconds of CPU a row and pass")
+    print(f"  only decoding {each['decode']:.0f}, LS {each['ls']:.0f}, AT {each['at']:.0f}")
+    print(f"  AT on rows in memory, all passes: {1e9 * statistics.median(memory) / n:.0f}")
+    print(f"  {size:.0f} bytes a row in the files, {4 * N_COLUMNS} on workers that hold them")
+
+
+def subsample(arguments: argparse.Namespace) -> None:
+    """Fits to draws of the unlabelled rows, beside the fit to all, and to other labels."""
+    n = arguments.rows
+    X, y = labeled()
+    table = pd.DataFrame(rows(n, 0), columns=NAMES)
+
+    def parameters(model: LinearOrdinalClassifier) -> np.ndarray:
+        return np.concatenate([model.coef_, model.thresholds_])
+
+    whole = parameters(LinearOrdinalClassifier().fit(X, y, X_unlabeled=table))
+    for most in (n // 100, n // 10):
+        distances, told = [], []
+        for seed in range(arguments.repeats):
+            model = LinearOrdinalClassifier(max_unlabeled=most, random_state=seed)
+            with redirect_stdout(StringIO()):
+                model.fit(X, y, X_unlabeled=table)
+            distances.append(np.linalg.norm(parameters(model) - whole) / np.linalg.norm(whole))
+            told.append(model.subsampling_)
+        true = 100 * float(np.sqrt(np.mean(np.square(distances))))
+        print(f"{told[0]}\n  {arguments.repeats} draws moved them by {true:.2g} %.")
+
+
 # Dask: persisted on two workers, beside two threads here.
 
 
@@ -240,7 +292,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     commands = parser.add_subparsers(required=True)
-    for run, n_rows in ((kernel, 1_000_000), (dask, 5_000_000)):
+    sizes = {kernel: 1_000_000, dask: 5_000_000, costs: 2_000_000, subsample: 1_000_000}
+    for run, n_rows in sizes.items():
         command = commands.add_parser(run.__name__)
         command.add_argument("--rows", type=int, default=n_rows)
         command.add_argument("--repeats", type=int, default=5)

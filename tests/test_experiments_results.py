@@ -55,7 +55,18 @@ def test_equal_errors_are_a_tie_and_rounding_breaks_none():
     assert signed_rank_p_value(np.full(20, 1e-16)) == 1.0
     (contest,) = contests(runs_of({"SV": [0.1, 0.2], "SEMI1": [0.1, 0.2]}))
     assert contest.outcome("SV", "SEMI1") == "tie"
+    (contest,) = contests(runs_of({"SV": [0.1, 0.2] * 3, "SEMI1": [0.1, 0.2] * 3}))
     assert contest.best_of(["SV", "SEMI1"]) == ["SV", "SEMI1"]
+
+
+def test_too_few_repetitions_are_not_tested():
+    """Five differences of one sign have a p-value of 1/16; of six, 1/32."""
+    better = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    for n, best in ((5, ["SEMI1"]), (6, ["SEMI1"])):
+        errors = {"SV": better[:n] + 0.01 * np.arange(1, n + 1), "SEMI1": better[:n]}
+        (contest,) = contests(runs_of(errors))
+        assert contest.best_of(["SV", "SEMI1"]) == best
+        assert (contest.p_value("SV", "SEMI1") < 0.05) == (n == 6)
 
 
 def test_ranks_by_hand():
@@ -186,6 +197,8 @@ def test_csv_holds_every_run(tmp_path):
     summary = (tmp_path / "summary.md").read_text()
     assert "SEMI1-Ker against SV-prior-Ker" in summary
     assert "2 repetitions" in summary
+    assert "(not with fewer than 6 repetitions)" in summary
+    assert "| SEMI1-Ker against SV-Ker | – | – | – |" in summary
 
 
 def test_sets_without_reduction_are_named():

@@ -43,7 +43,7 @@ LAYERS = [
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-ONLY_IN = {"torch": "nn", "dask": "scale", "matplotlib": "plotting"}
+ONLY_IN = {"torch": "nn", "dask": "scale", "distributed": "scale", "matplotlib": "plotting"}
 
 
 def part_of(path: Path) -> str:

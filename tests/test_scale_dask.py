@@ -82,11 +82,13 @@ def test_arrays_partitions_and_passes_anew(client, frame, tmp_path):
 
 
 def test_a_source_is_held_from_fit_to_fit(client, frame):
-    source = DaskSource(frame, client)
+    source, held = DaskSource(frame, client), None
     for loss in ("at", "ls"):
         in_memory = LinearOrdinalClassifier(loss=loss).fit(X, Y, X_unlabeled=ROWS)
         model = LinearOrdinalClassifier(loss=loss).fit(X, Y, X_unlabeled=source)
         assert_same_fit(model, in_memory)
+        held = held or source._held
+        assert source._held is held
 
 
 def test_empty_partitions_are_passed_over(frame):

@@ -18,7 +18,7 @@ _MANY_COLUMNS = 1000
 T = TypeVar("T")
 
 # How many threads BLAS had before it was held to one.
-_given: ContextVar[Callable[[], int] | None] = ContextVar("given", default=None)
+_given: ContextVar[int | None] = ContextVar("given", default=None)
 
 
 @cache
@@ -35,8 +35,11 @@ def blas_threads_for(n_columns: int) -> Iterator[None]:
     if n_columns >= _MANY_COLUMNS or _given.get() is not None:
         yield
         return
-    with _controller().limit(limits=1, user_api="blas") as limiter:
-        token = _given.set(lambda: limiter.get_original_num_threads().get("blas") or 1)
+    libraries = _controller().lib_controllers
+    # Packages may bring a BLAS each; the one that may do the most says what is allowed.
+    given = max((each.num_threads or 1 for each in libraries if each.user_api == "blas"), default=1)
+    with _controller().limit(limits=1, user_api="blas"):
+        token = _given.set(given)
         try:
             yield
         finally:
@@ -45,8 +48,7 @@ def blas_threads_for(n_columns: int) -> Iterator[None]:
 
 def block_threads() -> int:
     """How many threads may work on blocks: as many as BLAS was set to have."""
-    given = _given.get()
-    return 1 if given is None else given()
+    return _given.get() or 1
 
 
 def map_in_order(function: Callable[[Any], T], items: Iterable[Any], n_threads: int) -> Iterator[T]:

@@ -23,7 +23,7 @@ from ..plotting import (
 from .cells import Cell
 from .runs import fit_runs, variance_runs
 from .specs import Experiment
-from .statistics import contests, rank_methods
+from .statistics import FEWEST_TO_TEST, contests, rank_methods
 from .store import unwritable, write_text
 from .summaries import curve_summary, median_ratios, table_summary, variance_summary
 from .tables import ErrorTable
@@ -68,10 +68,14 @@ class _Writer:
         table = ErrorTable(self.experiment, methods, problems)
         n_repeats = runs["repeat"].nunique()
         self._csv("runs.csv", runs)
+        bold = (
+            "the least mean and those that Wilcoxon's signed-rank test at 5 % does not tell from it"
+        )
+        if n_repeats < FEWEST_TO_TEST:
+            bold = "the least mean, since so few repetitions cannot be tested"
         legend = (
             f"Mean ± standard deviation over {n_repeats} repetitions, and in brackets the paper's "
-            "mean. Bold, among the paper's methods: the least mean and those that Wilcoxon's "
-            "signed-rank test at 5 % does not tell from it; in brackets, the paper's own bold. "
+            f"mean. Bold, among the paper's methods: {bold}; in brackets, the paper's own bold. "
         )
         others = [name for name in table.methods if name not in table.paper_methods]
         if others:

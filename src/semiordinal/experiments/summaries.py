@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from .specs import LOSS_METRICS
-from .statistics import Contest, Ranking, count_outcomes
+from .statistics import FEWEST_TO_TEST, Contest, Ranking, count_outcomes
 from .tables import ErrorTable
 
 
@@ -71,15 +71,19 @@ def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
             lines.append(f"| {name} | {agree} of {compared} | {gains} | {papers} |")
         lines.append("")
     pairs = rivals(table.methods)
+    untested = n_repeats < FEWEST_TO_TEST
     if pairs:
         lines += [
-            "Wilcoxon's signed-rank test at 5 %, problem by problem:",
+            "Wilcoxon's signed-rank test at 5 %, problem by problem"
+            + (f" (not with fewer than {FEWEST_TO_TEST} repetitions):" if untested else ":"),
             "",
             "| | wins | ties | losses | lower mean | mean of the error ratios |",
             "|---|---|---|---|---|---|",
         ]
         for one, other in pairs:
-            counts = count_outcomes(table.problems, one, other)
+            counts: Mapping[str, int | str] = count_outcomes(table.problems, one, other)
+            if untested:
+                counts = dict.fromkeys(counts, "–")
             gains = _gains(table.problems, one, other)
             ratio = np.mean([p.entry(one).mean / p.entry(other).mean for p in table.problems])
             lines.append(

@@ -68,7 +68,7 @@ class CurveDisplay(Display):
                 self.sizes, mean - error, mean + error, color=color, alpha=0.2, linewidth=0
             )
             line = {"color": color, "marker": marker, "markersize": 5, "linewidth": 1.8}
-            ax.plot(self.sizes, mean, label=drawn(name), **line)
+            ax.plot(self.sizes, mean, label=drawn(name, 40), **line)
         if self.sizes[0] > 0 and self.sizes[-1] > 10 * self.sizes[0]:
             ax.set_xscale("log")
             ax.minorticks_off()

@@ -48,7 +48,7 @@ class SharesDisplay(Display):
             style = {"color": colors[i], "marker": MARKERS[i], "markersize": 7, "linewidth": 0}
             if name in self.intervals:
                 ax.vlines(x, *self.intervals[name], color=colors[i], linewidth=2.5, alpha=0.5)
-            ax.plot(x, shares, label=drawn(name), **style)
+            ax.plot(x, shares, label=drawn(name, 40), **style)
         set_class_ticks(ax.xaxis, self.classes, turn=True)
         ax.set(xlabel="class", ylabel="share of rows")
         ends = [*self.shares.values(), *self.intervals.values()]

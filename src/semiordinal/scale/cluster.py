@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-
 from .._threads import blas_threads_for
 from ..models import ChunkSum, NotFiniteError, SourceError
 from ..rows import S, summed
@@ -60,6 +58,7 @@ class DaskSource(RowSource):
         self.persist = persist
         self.patience = patience
         self._held: list[Any] | None = None
+        self._held_for: Any = None
         self._starts: list[int] = []
         self._n_rows: int | None = None
 
@@ -70,6 +69,8 @@ class DaskSource(RowSource):
     def _open(self) -> None:
         self._client = self.client or _last_client()
         self._watch = Watch(self._client, self.patience)
+        if self._held is not None and self._held_for == (self._client, self._features):
+            return
         self._held = None
         given, features = self.collection, self._features
         home = type(given).__module__
@@ -121,7 +122,7 @@ class DaskSource(RowSource):
         held = self._client.compute(self._loaded())
         lengths = self._client.submit(_same, self._client.map(len, held))
         counts = self._watch.result(lengths)
-        self._held = held
+        self._held, self._held_for = held, (self._client, self._features)
         self._starts = [0, *accumulate(counts)][:-1]
         self._n_rows = sum(counts)
 
@@ -256,8 +257,7 @@ def _same(value: Any) -> Any:
 
 
 def _load(part: Any, features: Features, number: int) -> Any:
-    matrix = as_matrix(part, features, _place(number))
-    return np.asfortranarray(matrix)
+    return as_matrix(part, features, _place(number))
 
 
 def _sum_of(chunk: Any, start: int, number: int, work: tuple[ChunkSum[S], Features]) -> S | None:
