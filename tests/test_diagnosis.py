@@ -37,13 +37,13 @@ def problem(y=Y, rows=X, estimator=None, seed=0):
 @pytest.mark.slow
 def test_the_diagnosis_is_right_where_the_truth_is_known():
     """A few draws of the benchmark, which makes twenty of each."""
-    command = [sys.executable, str(BENCHMARK), "--draws", "4", "--bars", "--json"]
+    command = [sys.executable, str(BENCHMARK), "--draws", "2", "--bars", "--json"]
     command += ["--first-seed", "300"]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     found = {each["setting"]: each for each in json.loads(result.stdout)}
     assert len(found) == 4
     for each in found.values():
-        assert each["right"] >= 3, each
+        assert each["right"] == 2, each
     help_, no_help, shifted, _ = (each["errors"] for each in found.values())
     # What the settings are called is what they are.
     assert help_[1] < 0.95 * help_[0]
@@ -127,7 +127,7 @@ def table_with(rng, n_labeled=150, n_unlabeled=600, **unlabeled):
 
 def test_checks_are_quiet_where_nothing_is_shifted():
     p_values = []
-    for seed in range(15):
+    for seed in range(10):
         rows, y, _ = table_with(np.random.default_rng(seed))
         p_values.append(check_prior_shift(problem(y, rows)).p_value)
     assert (np.array(p_values) < 0.01).sum() <= 1

@@ -97,7 +97,7 @@ def test_core_works_without_the_heavy_packages():
     """Import and fit in a fresh interpreter in which they cannot be imported."""
     code = """
 import sys
-SHELL = ("distributed", "pyarrow", "rich", "skops", "typer")
+SHELL = ("distributed", "jinja2", "pyarrow", "rich", "skops", "typer")
 class Blocked:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ("torch", "dask", "matplotlib", "pandas", "polars", *SHELL):
@@ -105,6 +105,7 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 import numpy as np
 import semiordinal, semiordinal.selection, semiordinal.datasets, semiordinal.plotting
+import semiordinal.diagnosis, semiordinal.report
 X = np.random.default_rng(0).normal(size=(60, 2))
 y = np.where(np.arange(60) < 20, np.digitize(X[:, 0], [-0.5, 0.5]), np.nan)
 blocks = lambda: iter([X, X])

@@ -52,7 +52,8 @@ class SharesDisplay(Display):
         set_class_ticks(ax.xaxis, self.classes, turn=True)
         ax.set(xlabel="class", ylabel="share of rows")
         ends = [*self.shares.values(), *self.intervals.values()]
-        ax.set_ylim(0, 1.08 * max(float(np.max(each)) for each in ends))
+        room = 1.08 + 0.1 * len(self.shares) * (len(self.shares) > 1)  # for the legend
+        ax.set_ylim(0, room * max(float(np.max(each)) for each in ends))
         if len(self.shares) > 1:
             add_legend(ax, "")
         return ax
