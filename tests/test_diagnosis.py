@@ -325,6 +325,8 @@ def test_bad_input_is_named():
         bootstrap_coefficients(LinearOrdinalClassifier(), X, Y, confidence=2)
     with pytest.raises(ValueError, match="n_draws=1"):
         bootstrap_coefficients(LinearOrdinalClassifier(), X, Y, n_draws=1)
+    with pytest.raises(ValueError, match="too few labels for intervals"):
+        bootstrap_coefficients(LinearOrdinalClassifier(), X, mask_labels(STAGES, 20))
 
 
 def test_bootstrap_intervals_cover_the_coefficients_of_all_rows():

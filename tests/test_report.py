@@ -259,6 +259,9 @@ def test_too_few_labels_to_hold_one_out(diabetes):
     html = build_report(X, y, LinearOrdinalClassifier())
     assert "nothing can be held out" in html
     assert "figure-thresholds" in html
+    # One label a class is the same in every draw, which says nothing about the direction.
+    assert "too few labels for intervals" in html
+    assert "fairly certain" not in html
 
 
 def test_files_are_not_overwritten_nor_left_half(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..diagnosis import Diagnosis, bootstrap_coefficients, diagnose
+from ..diagnosis.coefficients import enough_for_intervals
 from ..diagnosis.problem import Problem
 from ..held_out import HeldOut, join
 from ..labels import known_codes
@@ -36,7 +37,7 @@ class Findings:
         How many of them come first that hold out every row once.
     coefficients : tuple of arrays or None
         Coefficients per standard deviation of the columns of the last model, (p,), and their
-        intervals, (p, 2).
+        intervals, (p, 2), or None where the labels are too few.
     diagnosis : Diagnosis
     """
 
@@ -44,7 +45,7 @@ class Findings:
     models: dict[str, Any]
     held_out: dict[str, HeldOut]
     n_once: int
-    coefficients: tuple[Array, Array] | None
+    coefficients: tuple[Array, Array | None] | None
     diagnosis: Diagnosis
 
     @property
@@ -99,7 +100,7 @@ def _held_out(
     return {name: join(each) for name, each in parts.items() if each}
 
 
-def _coefficients(problem: Problem, model: Any) -> tuple[Array, Array] | None:
+def _coefficients(problem: Problem, model: Any) -> tuple[Array, Array | None] | None:
     """Coefficients of a linear model per standard deviation, with 90 % bootstrap intervals."""
     coef = getattr(model, "coef_", None)
     if coef is None or len(coef) != problem.X.shape[1]:
@@ -108,6 +109,8 @@ def _coefficients(problem: Problem, model: Any) -> tuple[Array, Array] | None:
     mean = np.asarray(X.mean(axis=0)).ravel()
     square = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X**2).mean(axis=0)).ravel()
     deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+    if not enough_for_intervals(problem.codes):
+        return coef * deviation, None
     n_draws = int(np.clip(_ROWS_OF_DRAWS // X.shape[0], _FEWEST_DRAWS, _MOST_DRAWS))
     rows = np.arange(X.shape[0])
     ends = bootstrap_coefficients(

@@ -190,21 +190,34 @@ def coefficients_section(found: Findings, names: list[str]) -> Section:
     display = CoefficientsDisplay.from_values(
         names, coef, intervals, unit="one standard deviation more"
     )
+    caption = (
+        "How much the score rises if a column is one standard deviation higher, others equal. "
+        "Right of the dotted line: towards higher classes."
+    )
+    if intervals is None:
+        lead = (
+            "There are too few labels for intervals, so even the directions are uncertain: it "
+            "takes two labels of every class, and five on average."
+        )
+    else:
+        caption += (
+            " Lines are 90 % bootstrap intervals; one across the dotted line means that the "
+            "direction is not certain."
+        )
+        n_sure = int(((intervals > 0).all(axis=1) | (intervals < 0).all(axis=1)).sum())
+        lead = (
+            f"For {n_sure} of {len(names)} columns the interval lies on one side of zero, so that "
+            "the direction is fairly certain."
+        )
     shown = figure(
         display,
         "coefficients",
         "Coefficients, the largest first",
-        "How much the score rises if a column is one standard deviation higher, others equal, "
-        "with a 90 % bootstrap interval. Right of the dotted line: towards higher classes. An "
-        "interval across the line means that the direction is not certain.",
+        caption,
         len(found.problem.classes),
         (6.0, 1.2 + 0.3 * min(20, len(names))),
     )
-    n_sure = int(((intervals > 0).all(axis=1) | (intervals < 0).all(axis=1)).sum())
-    lead = (
-        f"For {n_sure} of {len(names)} columns the interval lies on one side of zero, so that the "
-        "direction is fairly certain. A coefficient is an association, not a cause."
-    )
+    lead += " A coefficient is an association, not a cause."
     return Section("coefficients", title, lead, [shown])
 
 
