@@ -23,6 +23,7 @@ from semiordinal.diagnosis.gain import cross_validated_gain, gain_of
 from semiordinal.diagnosis.problem import Problem
 from semiordinal.diagnosis.shift import _imbalance, check_covariate_shift, check_prior_shift
 from semiordinal.diagnosis.verdict import judge
+from semiordinal.diagnosis.words import worth_in_labels
 from semiordinal.selection import LabelledKFold
 
 BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "diagnosis.py"
@@ -160,23 +161,51 @@ def test_shifted_features_are_found():
     assert check_prior_shift(given).p_value > 0.001
 
 
+def gain_from(low, mean, high):
+    return Gain(0.6, 0.6 - mean, mean, 0.01, low, high, 60, 50)
+
+
 def test_equivalent_labels_lie_on_the_curve():
-    """Errors a + b/m with unlabelled rows worth twice the labels."""
+    """Errors 0.5 + 4/m: with 40 labels in training, a gain of 0.05 is worth 40 more."""
     given = problem()
     sizes = np.array([10, 20, 40])
     noise = np.random.default_rng(0).normal(scale=0.01, size=500)
-    curve = {
-        "SV": (0.5 + 4 / sizes)[:, None] + noise,
-        "SEMI": (0.5 + 4 / (2 * sizes))[:, None] + noise,
-    }
-    found = _equivalent(given, sizes, curve)
+    curve = (0.5 + 4 / sizes)[:, None] + noise
+    found = _equivalent(given, sizes, curve, gain_from(0.02, 0.05, 0.2))
     assert found.n_labeled == 60
     assert found.total == pytest.approx(120)
-    assert found.low == pytest.approx(120, rel=0.05)
-    flat = {"SV": np.ones((3, 50)), "SEMI": np.ones((3, 50))}
-    assert math.isnan(_equivalent(given, sizes, flat).total)
-    beyond = {"SV": curve["SV"], "SEMI": curve["SEMI"] - 1}
-    assert math.isinf(_equivalent(given, sizes, beyond).total)
+    assert found.low == pytest.approx(60 * 0.1 / 0.08)
+    assert math.isinf(found.high)
+    assert math.isinf(_equivalent(given, sizes, curve, gain_from(0.1, 0.11, 0.2)).total)
+    harm = _equivalent(given, sizes, curve, gain_from(-0.3, -0.1, -0.05))
+    assert harm.total == pytest.approx(30)
+    assert worth_in_labels(harm) == (
+        "The unlabelled rows cost as much as 30 labels fewer would (90 % interval: 20 to 45)."
+    )
+
+
+@pytest.mark.parametrize("mean", [-0.01, 0.0, 0.01])
+def test_no_number_of_labels_where_the_gain_may_be_none(mean):
+    sizes = np.array([10, 20, 40])
+    curve = np.tile((0.5 + 4 / sizes)[:, None], 50)
+    found = _equivalent(problem(), sizes, curve, gain_from(-0.1, mean, 0.02))
+    assert math.isnan(found.total)
+    assert worth_in_labels(found) == (
+        "What the unlabelled rows are worth in labels cannot be told, since the gain cannot be "
+        "told from none: from 30 labels lost to 15 gained (90 % interval)."
+    )
+
+
+def test_no_number_of_labels_without_a_curve_that_falls():
+    given, sizes, gain = problem(), np.array([10, 20, 40]), gain_from(0.02, 0.05, 0.08)
+    flat = _equivalent(given, sizes, np.ones((3, 50)), gain)
+    noise = np.random.default_rng(0).normal(size=(3, 50))
+    unclear = _equivalent(given, sizes, 0.5 + 0.1 / sizes[:, None] + noise, gain)
+    for found in (flat, unclear):
+        assert math.isnan(found.total)
+        assert "does not clearly fall" in worth_in_labels(found)
+    short = _equivalent(given, sizes[:1], np.ones((1, 50)), gain)
+    assert "too few labels for a learning curve" in worth_in_labels(short)
 
 
 NO_SHIFT = PriorShift(np.full(2, 0.5), np.full(2, 0.5), np.zeros(2), np.ones(2), 0.5)

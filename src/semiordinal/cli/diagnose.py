@@ -104,11 +104,17 @@ def _say_curves(found: Diagnosis) -> None:
         ("labels", "labels", found.curves.in_labels),
         ("unlabelled rows, all labels", "unlabelled rows", found.curves.in_unlabeled),
     ):
+        if len(curve.sizes) < 2:
+            continue
         rows = [
             [str(int(size)), *(face.number(errors[i]) for errors in curve.errors.values())]
             for i, size in enumerate(curve.sizes)
         ]
-        face.say_table(f"{found.metric} by the number of {title}", [first, *curve.errors], rows)
+        face.say_table(
+            f"{found.metric} by the number of {title}, {found.curves.n_splits} splits",
+            [first, *curve.errors],
+            rows,
+        )
 
 
 def _say_variance(found: Diagnosis) -> None:

@@ -16,8 +16,11 @@ def percent(share: float, digits: int = 0, sign: bool = False) -> str:
     --------
     >>> percent(0.125), percent(-0.0071, digits=1, sign=True)
     ('12 %', '−0.7 %')
+    >>> percent(-0.0001, digits=1, sign=True)
+    '0.0 %'
     """
-    text = f"{100 * share:{'+' if sign else ''}.{digits}f} %"
+    rounded = round(100 * share, digits) + 0.0  # which makes −0 a plain 0
+    text = f"{rounded:{'+' if sign and rounded else ''}.{digits}f} %"
     return text.replace("-", "−")
 
 
@@ -27,30 +30,35 @@ def worth_in_labels(found: EquivalentLabels) -> str:
     Examples
     --------
     >>> from semiordinal.diagnosis import EquivalentLabels
-    >>> worth_in_labels(EquivalentLabels(60, 75.0, 58.0, math.inf))
-    'The unlabelled rows are worth about 15 more labels (90 % interval: costing 2 to any number).'
+    >>> worth_in_labels(EquivalentLabels(60, 75.0, 62.0, math.inf))
+    'The unlabelled rows are worth about 15 more labels (90 % interval: 2 to any number).'
+    >>> untold = EquivalentLabels(60, math.nan, 58.0, 70.0, "the gain may be none")
+    >>> worth_in_labels(untold).partition("cannot be told, ")[2]
+    'since the gain may be none: from 2 labels lost to 10 gained (90 % interval).'
     """
+    low, high = found.low - found.n_labeled, found.high - found.n_labeled
     if math.isnan(found.total):
+        ends = ""
+        if not math.isnan(low):
+            ends = f": from {_labels(-low)} labels lost to {_labels(high)} gained (90 % interval)"
         return (
-            "What the unlabelled rows are worth in labels cannot be told: the error does not fall "
-            "with more labels here."
+            f"What the unlabelled rows are worth in labels cannot be told, since {found.reason}"
+            f"{ends}."
         )
-    interval = "its interval cannot be told"
-    if not math.isnan(found.low):
-        low, high = found.low - found.n_labeled, found.high - found.n_labeled
-        interval = f"90 % interval: {_labels(low)} to {_labels(high)}"
+    if found.extra < 0:
+        interval = f"90 % interval: {_labels(-high)} to {_labels(-low)}"
+        return (
+            f"The unlabelled rows cost as much as {_labels(-found.extra)} labels fewer would "
+            f"({interval})."
+        )
+    interval = f"90 % interval: {_labels(low)} to {_labels(high)}"
     if math.isinf(found.total):
         return (
             "With the unlabelled rows the error is lower than any number of labels would make it, "
-            f"going by the learning curve ({interval})."
+            f"going by the learning curve ({interval} more)."
         )
-    extra = round(found.extra)
-    if extra < 0:
-        return f"The unlabelled rows cost as much as {-extra} labels fewer would ({interval})."
-    return f"The unlabelled rows are worth about {extra} more labels ({interval})."
+    return f"The unlabelled rows are worth about {_labels(found.extra)} more labels ({interval})."
 
 
-def _labels(extra: float) -> str:
-    if math.isinf(extra):
-        return "any number"
-    return f"costing {-round(extra)}" if round(extra) < 0 else str(round(extra))
+def _labels(number: float) -> str:
+    return "any number" if math.isinf(number) else str(round(number))

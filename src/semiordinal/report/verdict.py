@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..diagnosis import Curve, Diagnosis
+from ..diagnosis import Curve, Curves, Diagnosis
 from ..diagnosis.words import percent, worth_in_labels
 from ..plotting import CurveDisplay, SharesDisplay, Table, VarianceRatioDisplay
 from .page import Figure, Section, figure
@@ -21,7 +21,7 @@ def diagnosis_section(found: Diagnosis) -> Section:
         tables.append(_gain_table(found))
     if found.curves is not None:
         notes.append(worth_in_labels(found.curves.equivalent))
-        figures += _curve_figures(found, found.curves.in_labels, found.curves.in_unlabeled)
+        figures += _curve_figures(found, found.curves)
     if isinstance(found.variance, str):
         notes.append(f"No variance ratio: {found.variance}")
     elif found.variance is not None:
@@ -54,29 +54,42 @@ def _gain_table(found: Diagnosis) -> Table:
     )
 
 
-def _curve_figures(found: Diagnosis, in_labels: Curve, in_unlabeled: Curve) -> list[Figure]:
-    k = len(found.classes)
-    error = f"{found.metric} of held-out rows"
-    return [
-        figure(
-            _curve(in_labels, "labels", error),
+def _curve_figures(found: Diagnosis, curves: Curves) -> list[Figure]:
+    """The curves that have two points at least."""
+    shown = (
+        (
+            curves.in_labels,
+            "labels",
             "label-curve",
             "The error against the number of labels",
             "If the lines still fall to the right, more labels would help. The distance between "
             "the lines is what the unlabelled rows change. Bands are one standard error wide on "
             "either side, mostly shared by both lines.",
-            k,
-            (6.0, 3.6),
         ),
-        figure(
-            _curve(in_unlabeled, "unlabelled rows", error),
+        (
+            curves.in_unlabeled,
+            "unlabelled rows",
             "unlabeled-curve",
             "The error against the number of unlabelled rows",
             "All labels, and a growing part of the unlabelled rows. Below the flat line they help; "
             "where the line levels off, more of them add nothing.",
-            k,
-            (6.0, 3.6),
         ),
+    )
+    error = f"{found.metric} of held-out rows"
+    gain = found.gain
+    assert gain is not None
+    fewer = ""
+    if curves.n_splits < gain.n_splits:
+        fewer = (
+            f" From {curves.n_splits} of the {gain.n_splits} pairs of fits that the gain is from, "
+            "so the ends differ a little from the table above, which is the surer."
+        )
+    return [
+        figure(
+            _curve(curve, axis, error), name, title, caption + fewer, len(found.classes), (6.0, 3.6)
+        )
+        for curve, axis, name, title, caption in shown
+        if len(curve.sizes) > 1
     ]
 
 
