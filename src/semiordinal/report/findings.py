@@ -31,10 +31,9 @@ class Findings:
     models : dict
         The fits to all of them by name: ``"SV"``, and ``"SEMI"`` if rows are unlabelled.
     held_out : dict
-        By the same names, and ``"guess"``: the middle class of the labels for every row;
-        empty where nothing can be held out. Rows are held out as often as folds are repeated.
-    n_once : int
-        How many of them come first that hold out every row once.
+        By the same names, and ``"guess"``: the median class of the labels for every row;
+        empty where nothing can be held out. Rows are held out once in each round.
+    n_rounds : int
     coefficients : tuple of arrays or None
         Coefficients per standard deviation of the columns of the last model, (p,), and their
         intervals, (p, 2), or None where the labels are too few.
@@ -44,7 +43,7 @@ class Findings:
     problem: Problem
     models: dict[str, Any]
     held_out: dict[str, HeldOut]
-    n_once: int
+    n_rounds: int
     coefficients: tuple[Array, Array | None] | None
     diagnosis: Diagnosis
 
@@ -54,10 +53,16 @@ class Findings:
         return list(self.models.values())[-1]
 
     @property
-    def held_out_once(self) -> HeldOut | None:
-        """Predictions of that fit for every row, held out once."""
-        found = self.held_out.get(list(self.models)[-1])
-        return None if found is None else found.first(self.n_once)
+    def own_held_out(self) -> HeldOut | None:
+        """Predictions of that fit for held-out rows, in all rounds."""
+        return self.held_out.get(list(self.models)[-1])
+
+    @property
+    def counted(self) -> Array:
+        """What each held-out row counts, so that all rounds together count once."""
+        own = self.held_out["SV"]
+        weights = np.ones(len(own.codes)) if own.weights is None else own.weights
+        return weights / self.n_rounds
 
 
 def find(X: Any, y: Any, estimator: Any, seed: int) -> Findings:
@@ -73,7 +78,7 @@ def find(X: Any, y: Any, estimator: Any, seed: int) -> Findings:
         problem,
         models,
         _held_out(problem, weights, splits),
-        sum(len(test) for _, test in splits[: problem.n_folds]),
+        len(splits) // problem.n_folds,
         _coefficients(problem, list(models.values())[-1]),
         diagnose(X, y, estimator, most_unlabeled=_MOST_UNLABELED, random_state=seed),
     )
@@ -94,8 +99,9 @@ def _held_out(
                 cumulative = model.predict_cumulative(problem.X[test])
             parts[name].append(HeldOut(codes, predicted, cumulative, row_weights))
         known = problem.codes[train]
-        middle = int(np.quantile(known[known >= 0], 0.5, method="lower"))
-        guessed = np.full(len(codes), middle)
+        of_class = np.bincount(known[known >= 0], problem.row_weights[train][known >= 0])
+        median = int(np.argmax(of_class.cumsum() >= of_class.sum() / 2))
+        guessed = np.full(len(codes), median)
         parts["guess"].append(HeldOut(codes, guessed, weights=row_weights))
     return {name: join(each) for name, each in parts.items() if each}
 
