@@ -362,6 +362,23 @@ def test_bad_input_is_one_line(tmp_path, command):
     assert not (tmp_path / "p.html").exists()
 
 
+def test_one_unlabelled_row_is_told_to_be_too_few(tmp_path):
+    table = patients(60)
+    table.loc[3, "severity"] = ""
+    table.to_csv(tmp_path / "p.csv", index=False)
+    asked = (tmp_path / "p.csv", "--target", "severity", "--order", ORDER)
+    told = " ".join(done("diagnose", *asked).out.split())
+    assert "59 labelled and 1 unlabelled row." in told
+    done("report", *asked, "--out", tmp_path / "p.html")
+    html = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "1 has none" in html
+    assert "figure-shift" not in html
+    for text in (told, html):
+        assert "there are too few rows" in text
+        assert "p = –" not in text
+        assert "AUC of" not in text
+
+
 @pytest.mark.slow
 def test_diagnose_prints_words_and_json(tmp_path):
     with_few_labels(patients(200), share=0.4).to_csv(tmp_path / "p.csv", index=False)

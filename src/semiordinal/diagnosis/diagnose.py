@@ -139,6 +139,7 @@ def diagnose(
         problem.classes,
         problem.prior_is_given,
         metric,
+        len(problem.unlabeled),
     )
     return Diagnosis(
         verdict,

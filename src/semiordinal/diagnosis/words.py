@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .curves import EquivalentLabels
+    from .shift import PriorShift
+
+TOO_FEW_TO_CHECK = (
+    "Whether the unlabelled rows are of the same kind cannot be checked: there are too few rows. "
+    "It takes ten labelled and ten unlabelled ones."
+)
+_SURPRISE = 0.001
 
 
 def percent(share: float, digits: int = 0, sign: bool = False) -> str:
@@ -22,6 +29,29 @@ def percent(share: float, digits: int = 0, sign: bool = False) -> str:
     rounded = round(100 * share, digits) + 0.0  # which makes −0 a plain 0
     text = f"{rounded:{'+' if sign and rounded else ''}.{digits}f} %"
     return text.replace("-", "−")
+
+
+def counted(number: int, what: str) -> str:
+    """How many of what, in the plural but for one.
+
+    Examples
+    --------
+    >>> counted(1, "unlabelled row"), counted(2000, "unlabelled row")
+    ('1 unlabelled row', '2,000 unlabelled rows')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def prior_warning(found: PriorShift | None) -> str:
+    """What is to be said of labels with other class shares than the prior given; or nothing."""
+    if found is None or not found.labels_p_value < _SURPRISE:
+        return ""
+    return (
+        "The labels have other class shares than the class prior (p < 0.001). Labels drawn at "
+        "random would have the prior's shares: either they were drawn otherwise, such as class by "
+        "class, or the prior is wrong. The check of class shares may miss a wrong prior that "
+        "leaves the middle of the order where it was."
+    )
 
 
 def worth_in_labels(found: EquivalentLabels) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnosis.words import percent
+from ..diagnosis.words import counted, percent
 from ..held_out import METRICS
 from ..labels import known_codes
 from ..plotting import (
@@ -38,8 +38,11 @@ _COUNTED = "Rows count so that the classes have the shares that the class prior 
 def facts(found: Findings) -> list[Fact]:
     """The numbers to see first."""
     shown = [
-        Fact(f"{found.diagnosis.n_labeled:,}", "labelled rows"),
-        Fact(f"{found.diagnosis.n_unlabeled:,}", "unlabelled rows"),
+        Fact(*counted(number, what).split(" ", 1))
+        for number, what in (
+            (found.diagnosis.n_labeled, "labelled row"),
+            (found.diagnosis.n_unlabeled, "unlabelled row"),
+        )
     ]
     held_out = found.own_held_out
     if held_out is not None:
@@ -70,9 +73,10 @@ def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Sec
         "Classes",
     )
     diagnosis = found.diagnosis
+    have = "has" if diagnosis.n_unlabeled == 1 else "have"
     lead = (
         f"{diagnosis.n_labeled + diagnosis.n_unlabeled:,} rows, of which {diagnosis.n_labeled:,} "
-        f"have a label and {diagnosis.n_unlabeled:,} have none."
+        f"have a label and {diagnosis.n_unlabeled:,} {have} none."
     )
     if diagnosis.n_unlabeled_used < diagnosis.n_unlabeled:
         lead += (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..diagnosis import Curve, Curves, Diagnosis
-from ..diagnosis.words import percent, worth_in_labels
+from ..diagnosis.words import TOO_FEW_TO_CHECK, percent, prior_warning, worth_in_labels
 from ..plotting import CurveDisplay, SharesDisplay, Table, VarianceRatioDisplay
 from .page import Figure, Section, figure
 
@@ -27,9 +27,13 @@ def diagnosis_section(found: Diagnosis) -> Section:
     elif found.variance is not None:
         figures.append(_variance_figure(found, k))
     if found.prior_shift is not None and found.covariate_shift is not None:
-        figures.append(_shift_figure(found, k))
+        if warning := prior_warning(found.prior_shift):
+            notes.append(warning)
         auc, p_value = found.covariate_shift.auc, found.covariate_shift.p_value
-        if np.isfinite(auc):
+        if np.isnan(auc):
+            notes.append(TOO_FEW_TO_CHECK)
+        else:
+            figures.append(_shift_figure(found, k))
             notes.append(
                 f"Are they rows of the same kind? A classifier tells a labelled from an unlabelled "
                 f"row in {percent(auc)} of pairs (50 % is guessing; p = {p_value:.3f})."
@@ -127,12 +131,12 @@ def _shift_figure(found: Diagnosis, k: int) -> Figure:
         {"assumed": shift.assumed, "estimated for the unlabelled rows": shift.estimated},
         {"estimated for the unlabelled rows": np.array([shift.low, shift.high])},
     )
-    p_value = f" (p = {shift.p_value:.3f})" if np.isfinite(shift.p_value) else ""
     return figure(
         display,
         "shift",
         "Do the unlabelled rows hold the classes in the same shares?",
         "Shares that the method assumes, and an estimate for the unlabelled rows with a 90 % "
-        f"interval. What the unlabelled rows tell rests on these being the same{p_value}.",
+        "interval. What the unlabelled rows tell rests on these being the same "
+        f"(p = {shift.p_value:.3f}).",
         k,
     )
