@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from scipy.integrate import trapezoid
+from sklearn.exceptions import NotFittedError
 
 matplotlib.use("Agg")
 
@@ -175,6 +176,42 @@ def test_coefficients_refuse_what_has_none():
         plot_coefficients(KernelOrdinalClassifier().fit(X, y))
     with pytest.raises(ValueError, match="as many names"):
         CoefficientsDisplay.from_values(["a"], [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"names.*10 coefficients.*there are 2"):
+        plot_coefficients(LinearOrdinalClassifier().fit(X, y), names=["a", "b"])
+    with pytest.raises(NotFittedError):
+        plot_coefficients(LinearOrdinalClassifier())
+
+
+def test_what_cannot_be_drawn_is_named():
+    with pytest.raises(ValueError, match="3 labels and 2 predictions"):
+        plot_confusion([1, 2, 3], [1, 2])
+    with pytest.raises(ValueError, match="displays is empty"):
+        plotting.plot_panels({})
+    with pytest.raises(ValueError, match="n_columns=0"):
+        plotting.plot_panels({"a": SharesDisplay(["1"], {"all": np.ones(1)})}, n_columns=0)
+    with pytest.raises(ValueError, match="shares is empty"):
+        plotting.plot_shares(["low", "high"], {})
+    with pytest.raises(ValueError, match="n_bins=0"):
+        CalibrationDisplay.from_predictions([[0.5], [0.5]], [0, 1], ["low", "high"], n_bins=0)
+
+
+def test_more_groups_than_markers_are_drawn():
+    ax = plotting.plot_shares(["low", "high"], {str(i): [0.5, 0.5] for i in range(9)})
+    assert len(ax.lines) == 9
+
+
+def test_weights_say_what_rows_count():
+    """Weights of 2 are rows that are there twice."""
+    codes, predicted = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    weights = np.array([1, 2, 1, 1])
+    shown = ConfusionDisplay.from_codes(codes, predicted, ["low", "high"], weights)
+    twice = np.repeat(np.arange(4), weights)
+    again = ConfusionDisplay.from_codes(codes[twice], predicted[twice], ["low", "high"])
+    np.testing.assert_array_equal(shown.counts, again.counts)
+    cumulative = np.array([[0.9], [0.6], [0.3], [0.2]])
+    held = CalibrationDisplay.from_predictions(cumulative, codes, ["low", "high"], 1, weights)
+    assert held.predicted[0, 0] == pytest.approx((0.9 + 1.2 + 0.3 + 0.2) / 5)
+    assert held.observed[0, 0] == pytest.approx(3 / 5)
 
 
 def test_variance_ratio_is_that_of_the_formula():

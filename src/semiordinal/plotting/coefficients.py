@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ._display import Display, Point, Table
@@ -41,6 +42,7 @@ class CoefficientsDisplay(Display):
         cls, estimator: Any, names: Sequence[str] | None = None, intervals: Any = None
     ) -> Self:
         """Of a fitted linear classifier."""
+        check_is_fitted(estimator)
         if not hasattr(estimator, "coef_") or len(estimator.coef_) != estimator.n_features_in_:
             raise ValueError(
                 f"estimator: a {type(estimator).__name__} has no coefficient for each feature. "
@@ -61,8 +63,8 @@ class CoefficientsDisplay(Display):
         ends = np.full((len(coef), 2), np.nan) if intervals is None else np.asarray(intervals)
         if ends.shape != (len(coef), 2) or len(names) != len(coef):
             raise ValueError(
-                f"{len(coef)} coefficients need as many names (there are {len(names)}) and "
-                f"intervals of shape ({len(coef)}, 2), not {ends.shape}."
+                f"names, intervals: {len(coef)} coefficients need as many names (there are "
+                f"{len(names)}) and intervals of shape ({len(coef)}, 2) (they have {ends.shape})."
             )
         order = np.argsort(-np.abs(coef), kind="stable")
         return cls(

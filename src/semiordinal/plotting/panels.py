@@ -35,6 +35,10 @@ def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str 
     """
     import matplotlib.pyplot as plt
 
+    if not displays:
+        raise ValueError("displays is empty; give one display at least.")
+    if n_columns < 1:
+        raise ValueError(f"n_columns={n_columns!r} must be at least 1.")
     n_columns = min(n_columns, len(displays))
     n_rows = -(-len(displays) // n_columns)
     figure, grid = plt.subplots(

@@ -45,7 +45,8 @@ class SharesDisplay(Display):
         colors = method_colors(len(self.shares))
         for i, (name, shares) in enumerate(self.shares.items()):
             x = at + _STEP * (i - (len(self.shares) - 1) / 2)
-            style = {"color": colors[i], "marker": MARKERS[i], "markersize": 7, "linewidth": 0}
+            marker = MARKERS[i % len(MARKERS)]
+            style = {"color": colors[i], "marker": marker, "markersize": 7, "linewidth": 0}
             if name in self.intervals:
                 ax.vlines(x, *self.intervals[name], color=colors[i], linewidth=2.5, alpha=0.5)
             ax.plot(x, shares, label=drawn(name, 40), **style)
@@ -107,6 +108,8 @@ def plot_shares(
     >>> [tick.get_text() for tick in ax.get_xticklabels()]
     ['low', 'high']
     """
+    if not shares:
+        raise ValueError("shares is empty; give the shares of one group at least.")
     for name, each in shares.items():
         if len(each) != len(classes):
             raise ValueError(
