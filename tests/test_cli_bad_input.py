@@ -47,8 +47,8 @@ def test_names_without_an_order_suggest_one(folder, tmp_path):
 
 def test_an_order_that_does_not_fit(folder, tmp_path):
     arguments = (*fit(folder / "few.csv", tmp_path / "m"), "--order")
-    assert "does not name: severe" in refused(1, *arguments, "mild,moderate")
-    assert "twice: mild" in refused(1, *arguments, "mild,mild,moderate,severe")
+    assert "does not name: severe" in refused(2, *arguments, "mild,moderate")
+    assert "twice: mild" in refused(2, *arguments, "mild,mild,moderate,severe")
 
 
 def test_a_target_without_gaps_is_fitted_supervised(tmp_path):
@@ -264,7 +264,14 @@ def test_settings_that_are_not_known(folder, tmp_path):
         assert option in told
         assert known in told
     assert semiordinal(*arguments, "--unlabeled-weight", "2").exit_code == 2
-    assert "3 classes" in refused(1, *arguments, "--class-prior", "0.5,0.5")
+    for prior, reason in (
+        ("0.5,0.5", "3 classes"),
+        ("0.5,0.4,0.3", "sums to 1.2"),
+        ("0.5,0.7,-0.2", "negative"),
+    ):
+        told = refused(2, *arguments, "--class-prior", prior)
+        assert f"--class-prior {prior}: " in told
+        assert reason in told
     compared = ("compare", folder / "few.csv", "--target", "severity", "--order", ORDER)
     assert "SEMI-median" in refused(2, *compared, "--methods", "SV,magic")
     assert "diabetes-stages" in refused(2, "datasets", "iris")

@@ -355,7 +355,7 @@ def test_bad_input_is_one_line(tmp_path, command):
     assert "--loss mae is not known" in refused(2, *asked(*order, "--loss", "mae"))
     assert "--removed-class worst" in refused(2, *asked(*order, "--removed-class", "worst"))
     assert "--class-prior a,b" in refused(2, *asked(*order, "--class-prior", "a,b"))
-    assert "class_prior has shape" in refused(1, *asked(*order, "--class-prior", "0.5,0.5"))
+    assert "class_prior has shape" in refused(2, *asked(*order, "--class-prior", "0.5,0.5"))
     table["severity"] = ""
     table.to_csv(tmp_path / "p.csv", index=False)
     assert "no label at all" in refused(1, *asked(*order))

@@ -72,9 +72,9 @@ def command(name: str) -> Callable[[Body], Body]:
 def _exit_code(error: Exception) -> int:
     from .._files import OutputError
     from ..tables.reading import MissingColumnError
-    from ..tables.target import MissingOrderError
+    from ..tables.target import OrderError
 
-    usage = (UsageError, OutputError, MissingColumnError, MissingOrderError)
+    usage = (UsageError, OutputError, MissingColumnError, OrderError)
     return 2 if isinstance(error, usage) else 1
 
 

@@ -36,10 +36,13 @@ def judged(
 ) -> Judged:
     """Read a table and encode it; settings are checked before."""
     training.check_settings(model, settings["loss"], "logistic", models=_MODELS)
-    settings = {**settings, "class_prior": training.class_prior(settings["class_prior"])}
     file = TableFile(data, encoding)
     table = training.training_table(file, target, order, missing_label, keep or [], drop or [])
-    settings["removed_class"] = training.removed_class(settings["removed_class"], table.target)
+    settings = {
+        **settings,
+        "class_prior": training.class_prior(settings["class_prior"], table.target),
+        "removed_class": training.removed_class(settings["removed_class"], table.target),
+    }
     estimator = training.build_estimator(model, table.target, settings)
     # Gaps are filled and categories found without a look at the labels, so once for all parts.
     pipeline = table.pipeline(estimator)[:-1]

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from ..labels import CLASS_PRIORS, resolve_prior
 from ..losses import LOSSES
 from ..margins import MARGINS
 from ..risks import REMOVED_CLASSES
@@ -184,14 +186,20 @@ def removed_class(text: str, target: Target) -> Any:
     return by_text[text]
 
 
-def class_prior(text: str) -> Any:
-    """``labels``, ``uniform``, or probabilities between commas."""
-    if text in ("labels", "uniform"):
+def class_prior(text: str, target: Target) -> Any:
+    """``labels``, ``uniform``, or probabilities between commas, one for each class."""
+    if text in CLASS_PRIORS:
         return text
     try:
-        return [float(item) for item in split_list(text) or []]
+        prior = [float(item) for item in split_list(text) or []]
     except ValueError:
         raise UsageError(
             f"--class-prior {text} must be labels, uniform, or one probability for each class "
             "between commas, from the lowest class to the highest."
         ) from None
+    counts = np.array(list(target.counts.values()), dtype=float)
+    try:
+        resolve_prior(prior, counts, np.array(target.classes))
+    except ValueError as error:
+        raise UsageError(f"--class-prior {text}: {error}") from None
+    return prior

@@ -60,10 +60,10 @@ def compare(
     names = training.split_list(methods) or list(METHODS)
     for name in names:
         training.check_choice("--methods", name, METHODS)
-    prior = training.class_prior(class_prior)
     table = training.training_table(
         TableFile(data, encoding), target, order, missing_label, keep or [], drop or []
     )
+    prior = training.class_prior(class_prior, table.target)
     with face.noting_warnings(table.notes):
         chosen = [method for method in available_methods(names) if _fits(method, loss, table.notes)]
     estimators = {

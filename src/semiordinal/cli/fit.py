@@ -63,10 +63,10 @@ def fit(
     path = _model_path(data) if out is None else out
     check_not_read(path, data)
     check_output(path, force)
-    prior = training.class_prior(class_prior)
     table = training.training_table(
         TableFile(data, encoding), target, order, missing_label, keep or [], drop or []
     )
+    prior = training.class_prior(class_prior, table.target)
     settings = {
         "loss": loss,
         "margin": margin,

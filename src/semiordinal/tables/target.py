@@ -32,8 +32,8 @@ _SCALES = (
 _RANKS = {word: rank for rank, words in enumerate(_SCALES) for word in words}
 
 
-class MissingOrderError(TableError):
-    """Names of classes need an order that only the user knows."""
+class OrderError(TableError):
+    """The order of the classes, which only the user knows, is lacking or does not fit."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _classes(present: list[Any], order: Sequence[str] | None, name: str) -> list
     if order is None:
         if not is_number and len(set(present)) > 2:
             suggested = ",".join(suggest_order(set(present)))
-            raise MissingOrderError(
+            raise OrderError(
                 f"The classes of {name!r} are names, and their order matters. Give it from the "
                 f'lowest to the highest, perhaps: --order "{suggested}"'
             )
@@ -144,9 +144,9 @@ def _classes(present: list[Any], order: Sequence[str] | None, name: str) -> list
     twice = sorted({str(item) for item in classes if classes.count(item) > 1})
     unnamed = sorted({str(label) for label in present if label not in classes})
     if twice:
-        raise TableError(f"--order names a class twice: {', '.join(twice)}.")
+        raise OrderError(f"--order names a class twice: {', '.join(twice)}.")
     if unnamed:
-        raise TableError(
+        raise OrderError(
             f"{name!r} holds labels that --order does not name: {', '.join(unnamed[:10])}. Add "
             "them at their place."
         )
