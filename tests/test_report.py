@@ -305,6 +305,20 @@ def test_matrix_and_table_agree_with_the_headline(diabetes, prior):
 
 
 @pytest.mark.usefixtures("quick")
+def test_errors_agree_where_a_class_is_never_held_out(diabetes):
+    """A class with one label is always trained on; the weights of the others must make up."""
+    X, _, y = diabetes
+    fives = np.flatnonzero(y == 5)
+    keep = np.setdiff1d(np.arange(200), fives[1:])
+    keep = np.union1d(keep, fives[:1])
+    model = LinearOrdinalClassifier(class_prior=[0.1, 0.1, 0.1, 0.2, 0.5])
+    found = findings.find(X[keep], y[keep], model, 0)
+    gain = found.diagnosis.gain
+    assert gain.semi == pytest.approx(found.held_out["SEMI"].scores()["MAE"])
+    assert gain.supervised == pytest.approx(found.held_out["SV"].scores()["MAE"])
+
+
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(("loss", "metric"), [("at", "MAE"), ("it", "MZE"), ("ls", "MSE")])
 def test_errors_are_told_by_the_metric_of_the_loss(diabetes, loss, metric):
     X, stages, _ = diabetes

@@ -176,8 +176,11 @@ def held_out_losses(
             total[test] += problem.losses(model, test)
         times[test] += 1
     labeled = problem.labeled
+    held = times > 0
+    # Those that are held out count as all: 1 on average.
+    weights = problem.row_weights / problem.row_weights[held].mean()
     share = np.full(len(problem.codes), np.nan)
-    np.divide(problem.row_weights, times, out=share, where=times > 0)
+    np.divide(weights, times, out=share, where=held)
     return {name: (total * share)[labeled] for name, total in sums.items()}
 
 

@@ -86,7 +86,7 @@ def _curve_figures(found: Diagnosis, curves: Curves) -> list[Figure]:
     if curves.n_splits < gain.n_splits:
         fewer = (
             f" From {curves.n_splits} of the {gain.n_splits} pairs of fits that the gain is from, "
-            "so the ends differ a little from the table above, which is the surer."
+            "so the ends may differ a little from the table above, which is the surer."
         )
     return [
         figure(
