@@ -174,7 +174,7 @@ def test_pictures_tell_their_numbers_where_pointed_at(opened):
     tip = page.locator("#tip")
     assert tip.is_hidden()
     page.locator("#figure-confusion .hit").first.hover()
-    assert re.search(r"label .*, predicted .*: \d+ of \d+ rows", tip.inner_text())
+    assert re.search(r"label .*, predicted .*: \d+(\.\d)? of \d+ rows", tip.inner_text())
     page.locator("h1").hover()
     assert tip.is_hidden()
 
