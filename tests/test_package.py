@@ -24,6 +24,7 @@ LAYERS = [
     {"risks"},
     {"theory"},
     {"labels", "metrics"},
+    {"splits"},
     {"rows"},
     {"sums"},
     {"empirical_risk", "latent_risk"},
