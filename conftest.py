@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
@@ -28,3 +30,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if "neural-networks" in item.name:
                 item.add_marker(missing)
+
+
+@pytest.fixture(autouse=True)
+def _no_pictures_left_open() -> Iterator[None]:
+    """Close figures after each test, of which matplotlib warns when they are many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -18,12 +18,16 @@ from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 
 Fit = Callable[[], object]
 
+# Seconds after which the threads of BLAS have stopped spinning.
+_SPINNING = 0.2
+
 
 def interleaved(fits: dict[str, Fit], repeats: int, batch: int = 1) -> dict[str, float]:
     """Median CPU seconds of each, measured in turns of ``batch`` calls.
 
-    BLAS threads go on spinning for some milliseconds after a product, on the account of
-    whatever runs next; short calls are timed many at a time, so that this is shared out.
+    BLAS threads go on spinning for some tens of milliseconds after a product. A pause lets
+    them come to rest within the turn of the call that woke them; short calls are timed many
+    at a time, so that this is shared out.
     """
     times: dict[str, list[float]] = {name: [] for name in fits}
     for fit in fits.values():
@@ -33,6 +37,7 @@ def interleaved(fits: dict[str, Fit], repeats: int, batch: int = 1) -> dict[str,
             start = time.process_time()
             for _ in range(batch):
                 fit()
+            time.sleep(_SPINNING)
             times[name].append((time.process_time() - start) / batch)
     return {name: statistics.median(values) for name, values in times.items()}
 
@@ -86,7 +91,7 @@ def supervised(repeats: int) -> None:
 
     least_squares = LinearOrdinalClassifier(loss="ls")
     fits = {"semiordinal": lambda: least_squares.fit(X, y), "X.T @ X": lambda: X.T @ X}
-    times = interleaved(fits, repeats, batch=20)
+    times = interleaved(fits, repeats, batch=100)
     report("Least squares, 100k x 20, K = 5", times)
     print(f"  ours / X.T @ X = {times['semiordinal'] / times['X.T @ X']:.2f}")
 

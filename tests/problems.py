@@ -58,7 +58,7 @@ def build_objective(problem: Problem, sample_weight=None, **settings) -> Objecti
     rows = training_rows(model, problem.X, problem.y, sample_weight, None, None, np.nan)
     prior = resolve_prior(model.class_prior, rows.totals[0], rows.classes)
     loss = get_loss(model.loss, model.margin)
-    return model._objective(model._columns(rows), rows, loss, model._risk(rows, prior), prior)
+    return model._problem(rows, loss, model._risk(rows, prior), prior).objective
 
 
 def random_variables(objective: Objective, seed=0) -> np.ndarray:

@@ -70,6 +70,7 @@ class OneBlock:
         self.n_rows, self.n_columns, self.is_sparse = len(latent), 1, False
         self.sums = self.column.sum(axis=0)
         self.gram = self.column.T @ self.column
+        self.has_gram = True
 
     def blocks(self):
         yield slice(0, self.n_rows), self.column

@@ -8,7 +8,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import semiordinal
@@ -138,22 +137,3 @@ def test_quickstart(tmp_path):
         assert 0.6 < mae < 1.2
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [picture]
-
-
-def test_plot_thresholds_draws_every_class_in_order():
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from semiordinal import LinearOrdinalClassifier
-    from semiordinal.datasets import load_diabetes_stages, mask_labels
-    from semiordinal.plotting import plot_thresholds
-
-    X, truth = load_diabetes_stages()
-    y = mask_labels(truth, 100, random_state=0)
-    model = LinearOrdinalClassifier().fit(X, y)
-    ax = plot_thresholds(model, X, y)
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["1", "2", "3", "4", "5", "unlabelled"]
-    verticals = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
-    np.testing.assert_allclose(verticals, model.thresholds_)
-    matplotlib.pyplot.close(ax.figure)

@@ -102,11 +102,11 @@ class Coordinates:
 
     @property
     def lower(self) -> Array:
-        return np.r_[np.full(self.n_coefs, -np.inf), self.threshold_map.lower]
+        return np.concatenate([np.full(self.n_coefs, -np.inf), self.threshold_map.lower])
 
     @property
     def upper(self) -> Array:
-        return np.r_[np.full(self.n_coefs, np.inf), self.threshold_map.upper]
+        return np.concatenate([np.full(self.n_coefs, np.inf), self.threshold_map.upper])
 
     def split(self, variables: Array) -> tuple[Array, Array]:
         return variables[: self.n_coefs], variables[self.n_coefs :]

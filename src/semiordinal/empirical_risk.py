@@ -37,6 +37,11 @@ class EmpiricalRisk:
             tables.append(label_weights.corrected)
         self._parts = [RowSums(loss.weigh(table), labels, design) for table in tables]
 
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether it is a quadratic function of coefficients and thresholds."""
+        return len(self._parts) == 1 and self._parts[0].loss.is_quadratic
+
     def smoothed(self, width: float) -> EmpiricalRisk:
         """The same risk with the kinks of margin and correction smoothed over ``width``."""
         loss = self.loss.smoothed(width)

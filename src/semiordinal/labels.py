@@ -160,10 +160,11 @@ def _encode_small_numbers(values: NDArray[Any], missing: NDArray[np.bool_]) -> O
     if present.max() - lowest >= _SMALL_RANGE or abs(lowest) >= 2**31:
         return None
     filled = np.where(missing, lowest, values) if any_missing else values
-    whole = filled.astype(np.int64)
+    whole = filled.astype(np.int64, copy=any_missing)
     if values.dtype.kind == "f" and (whole != filled).any():
         return None
-    whole -= int(lowest)
+    if lowest:
+        whole = whole - int(lowest)
     seen = np.bincount(whole) > 0
     codes = whole if seen.all() else (np.cumsum(seen) - 1)[whole]
     if any_missing:

@@ -85,9 +85,7 @@ class Objective:
     @property
     def is_quadratic(self) -> bool:
         """Whether it is one quadratic function on an unbounded space."""
-        weighted = self.risk.loss.weigh(self.risk.label_weights.main)
-        unbounded = bool(np.isinf(self.bounds[0]).all() and np.isinf(self.bounds[1]).all())
-        return weighted.is_quadratic and unbounded and not self.is_corrected
+        return self.risk.is_quadratic and all(np.isinf(bound).all() for bound in self.bounds)
 
     def with_risk(self, risk: EmpiricalRisk) -> Objective:
         """The same penalties and variables for another risk."""
@@ -145,5 +143,5 @@ class Objective:
         coef, thresholds = self.coordinates.to_rows(variables)
         if self.risk.loss.unit_gaps:
             first = thresholds[0] - self.coordinates.threshold_map.offset[0]
-            thresholds = first + np.arange(self.risk.label_weights.main.shape[1] - 1)
+            thresholds = first + np.arange(self.risk.label_weights.n_classes - 1)
         return coef, thresholds

@@ -34,6 +34,10 @@ class LabelWeights:
     corrected: Array | None = None  # (K + 1, K), U − L2
     factor: float = 0.0
 
+    @property
+    def n_classes(self) -> int:
+        return self.main.shape[1]
+
     def at_slope(self, slope: float) -> LabelWeights:
         """The weights without correction of the risk where the correction has that slope."""
         if self.corrected is None:

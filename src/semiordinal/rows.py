@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -32,6 +32,11 @@ class Design(Protocol):
     @property
     def gram(self) -> Array: ...
 
+    @property
+    def has_gram(self) -> bool: ...
+
+    def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array: ...
+
     def blocks(self) -> Iterator[tuple[slice, Array]]: ...
 
     def take(self, rows: Codes) -> Design: ...
@@ -56,12 +61,21 @@ class RowLabels:
         gathered = np.take(table.T, self.codes[rows], axis=1, mode="wrap").T
         return gathered if self.weights is None else gathered * self.weights[rows, None]
 
+    def gather_column(self, column: Array, rows: slice) -> Array:
+        """Entries of one column of a table by label, for some rows, times the rows' weights."""
+        gathered = column.take(self.codes[rows], mode="wrap")
+        return gathered if self.weights is None else gathered * self.weights[rows]
+
     @cached_property
     def _counts(self) -> tuple[NDArray[np.intp], Array]:
         """Rows and summed weights by label, unlabelled first."""
-        rows = np.bincount(self.codes + 1)
-        weighted = rows if self.weights is None else np.bincount(self.codes + 1, self.weights)
-        return rows, weighted.astype(np.float64)
+        none_missing = self.codes.min(initial=0) >= 0
+        bins = self.codes if none_missing else self.codes + 1
+        weighted = np.bincount(bins, self.weights).astype(np.float64)
+        rows = weighted if self.weights is None else np.bincount(bins)
+        if none_missing:
+            rows, weighted = np.concatenate([[0], rows]), np.concatenate([[0.0], weighted])
+        return rows.astype(np.intp), weighted
 
     @cached_property
     def present(self) -> Codes:

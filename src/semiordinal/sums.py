@@ -94,8 +94,7 @@ class RowSums:
         self._threshold_terms = ThresholdTerms(loss, labels)
         self._by_coef = np.zeros(design.n_columns)
         if loss.linear is not None:
-            row_weights = loss.linear.sum(axis=1, keepdims=True)
-            self._by_coef = -_weighted_sum(design, labels, row_weights)[:, 0]
+            self._by_coef = -_linear_sum(design, labels, loss)
         self._quadratic = None
         if loss.is_quadratic:
             n_scores = 1 if loss.linear is None else loss.linear.shape[1]
@@ -147,12 +146,22 @@ def _weighted_sum(design: Design, labels: RowLabels, table: Array) -> Array:
     """``Σ row ⊗ table[label]``, (p, columns of the table)."""
     total = np.zeros((design.n_columns, table.shape[1]))
     for rows, block in design.blocks():
-        weights = np.broadcast_to(labels.gather(table, rows), (block.shape[0], table.shape[1]))
-        if weights.shape[1] == 1:
-            total[:, 0] += weights[:, 0] @ block  # twice as fast as by a matrix of one column
+        if table.shape[1] == 1:
+            # Twice as fast as by a matrix of one column.
+            total[:, 0] += labels.gather_column(table[:, 0], rows) @ block
         else:
-            total += block.T @ weights
+            weights = labels.gather(table, rows)
+            total += block.T @ np.broadcast_to(weights, (block.shape[0], table.shape[1]))
     return total
+
+
+def _linear_sum(design: Design, labels: RowLabels, loss: WeightedLoss) -> Array:
+    """``Σ row Σ_i linear[label, i]``; what a quadratic loss needs besides comes along."""
+    assert loss.linear is not None
+    table = loss.linear.sum(axis=1, keepdims=True)
+    if loss.is_quadratic and labels.weights is None and not design.has_gram:
+        return design.take_moments(lambda rows: labels.gather_column(table[:, 0], rows))
+    return _weighted_sum(design, labels, table)[:, 0]
 
 
 def _quadratic_moments(design: Design, labels: RowLabels, main: Array, n_scores: int) -> _Quadratic:

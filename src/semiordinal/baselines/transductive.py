@@ -178,13 +178,11 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         check_every_class_labeled(rows)
         quotas = class_quotas(prior, rows.n_unlabeled)
         weights = self._weights(rows.n_unlabeled)
-        with blas_threads_for(rows.matrix.n_columns):
-            columns = learner._columns(rows)
-        with blas_threads_for(columns.design.n_columns):
-            supervised = learner._objective(columns, rows, loss, Risk(), prior)
+        problem = learner._problem(rows, loss, Risk(), prior)
+        with blas_threads_for(problem.design.n_columns):
             labeling = PseudoLabeling(
-                supervised,
-                columns.design.kept(),
+                problem.objective,
+                problem.design.kept(),
                 rows.labels.codes,
                 quotas,
                 int(self.max_iter),
@@ -194,7 +192,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         last = descents[-1]
         warn_if_short(last.solution, self.max_iter)
         _warn_if_unsettled(last, self.max_rounds)
-        learner._keep(columns, supervised, last.solution.variables)
+        learner._keep(problem, last.solution.variables)
         self.learner_ = learner
         self.coef_, self.thresholds_ = learner.coef_, learner.thresholds_
         self.transduction_ = rows.classes[labeling.fill(last.pseudo_codes)]

@@ -32,17 +32,32 @@ _RANDOM_STARTS = 2
 
 @dataclass(frozen=True)
 class Columns:
-    """Rows as columns that coefficients multiply, and how to see them standardised.
-
-    Column j is seen as ``(column − shift_j)/scale_j``; ``center`` was subtracted from the
-    rows before they became columns; ``fitted`` are attributes that prediction needs.
-    """
+    """Rows as columns that coefficients multiply, and attributes that prediction needs."""
 
     design: Design
+    fitted: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Standardization:
+    """Column j is seen as ``(column − shift_j)/scale_j``.
+
+    Where ``center`` is given, the rows must have it subtracted, to keep their digits.
+    """
+
     scale: Array | None = None
     shift: Array | None = None
     center: Array | None = None
-    fitted: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective, the design of all rows, and what to add to a solution to predict by it."""
+
+    objective: Objective
+    design: Design
+    center: Array | None
+    fitted: dict[str, Any]
 
 
 class RiskMinimizer(RiskChooser, ProbabilityPredictor):
@@ -91,7 +106,11 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
 
     @abstractmethod
     def _columns(self, rows: TrainingRows) -> Columns:
-        """Make columns of the rows."""
+        """Make columns of the rows; check that they are finite here or in `_standardization`."""
+
+    def _standardization(self, rows: TrainingRows) -> Standardization:
+        """How the columns are to be seen; not at all otherwise, unless overridden."""
+        return Standardization()
 
     @abstractmethod
     def _design(self, X: Any) -> Design:
@@ -120,23 +139,33 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         loss = get_loss(self.loss, self.margin)
         self._check_parameters()
         rows = training_rows(
-            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
+            self,
+            X,
+            y,
+            sample_weight,
+            X_unlabeled,
+            self.classes,
+            self.missing_label,
+            finite=False,
         )
         prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         risk = self._risk(rows, prior)
-        with blas_threads_for(rows.matrix.n_columns):
-            columns = self._columns(rows)
-        with blas_threads_for(columns.design.n_columns):
-            objective = self._objective(columns, rows, loss, risk, prior)
+        problem = self._problem(rows, loss, risk, prior)
+        objective = problem.objective
+
+        def more_starts() -> list[Array]:
+            supervised = Risk(weighting=risk.weighting)
+            without = self._empirical_risk(problem.design, rows, loss, supervised, prior)
+            return self._more_starts(objective.with_risk(without))
+
+        with blas_threads_for(problem.design.n_columns):
             solution = solve(
                 objective,
                 objective.start(),
                 self.solver,
                 int(self.max_iter),
                 float(self.tol),
-                lambda: self._more_starts(
-                    self._objective(columns, rows, loss, Risk(weighting=risk.weighting), prior)
-                ),
+                more_starts,
             )
         warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
@@ -147,15 +176,15 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.n_iter_ = solution.n_iter
         self.objective_value_ = solution.value
         self.is_convex_ = objective.is_convex
-        self._keep(columns, objective, solution.variables)
+        self._keep(problem, solution.variables)
         return self
 
-    def _keep(self, columns: Columns, objective: Objective, variables: Array) -> None:
+    def _keep(self, problem: Problem, variables: Array) -> None:
         """Set what prediction needs."""
-        self.coef_, thresholds = objective.coef_and_thresholds(variables)
-        offset = 0.0 if columns.center is None else columns.center @ self.coef_
+        self.coef_, thresholds = problem.objective.coef_and_thresholds(variables)
+        offset = 0.0 if problem.center is None else problem.center @ self.coef_
         self.thresholds_ = thresholds + offset
-        for name, value in columns.fitted.items():
+        for name, value in problem.fitted.items():
             setattr(self, name, value)
 
     def _check_parameters(self) -> None:
@@ -164,19 +193,34 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
 
-    def _objective(
-        self, columns: Columns, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
-    ) -> Objective:
-        design, labels = columns.design, rows.labels
+    def _problem(self, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array) -> Problem:
+        """The objective of a risk over the rows, which are seen to be finite."""
+        with blas_threads_for(rows.matrix.n_columns):
+            columns = self._columns(rows)
+        with blas_threads_for(columns.design.n_columns):
+            # The risk goes first: of a quadratic one, the sums hold what standardising needs.
+            with np.errstate(over="ignore", invalid="ignore"):
+                empirical = self._empirical_risk(columns.design, rows, loss, risk, prior)
+            standard = self._standardization(rows)
+            if standard.center is not None:
+                columns = self._columns(rows.centered(standard.center))
+                empirical = self._empirical_risk(columns.design, rows, loss, risk, prior)
+        gaps = threshold_map(loss, len(rows.classes), float(self.order_penalty))
+        n_columns = columns.design.n_columns
+        coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)
+        objective = Objective(empirical, coordinates, float(self.l2))
+        return Problem(objective, columns.design, standard.center, columns.fitted)
+
+    def _empirical_risk(
+        self, design: Design, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
+    ) -> EmpiricalRisk:
+        labels = rows.labels
         if not risk.unlabeled_weight and rows.n_unlabeled:
             labeled = np.flatnonzero(labels.codes >= 0)
             design, labels = design.take(labeled), labels.take(labeled)
         design = design.kept()
         label_weights = risk.label_weights(*rows.totals, prior)
-        empirical = EmpiricalRisk(design, labels, loss, label_weights, risk.correction)
-        gaps = threshold_map(loss, len(rows.classes), float(self.order_penalty))
-        coordinates = Coordinates(design.n_columns, columns.scale, columns.shift, gaps)
-        return Objective(empirical, coordinates, float(self.l2))
+        return EmpiricalRisk(design, labels, loss, label_weights, risk.correction)
 
     def _more_starts(self, supervised: Objective) -> list[Array]:
         """For objectives with several minima: the supervised solution, and random ones near."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
+from .._threads import blas_threads_for
 from .._typing import Array
 from ..labels import encode_labels
 from ..models import MatrixRows
@@ -26,6 +27,10 @@ class TrainingRows:
     matrix: MatrixRows
     labels: RowLabels
     classes: NDArray[Any]
+
+    def centered(self, center: Array) -> TrainingRows:
+        """The same rows less a centre."""
+        return replace(self, matrix=self.matrix.centered(center))
 
     @property
     def n_unlabeled(self) -> int:
@@ -50,8 +55,12 @@ def training_rows(
     X_unlabeled: Any,
     classes: Any,
     missing_label: Any,
+    finite: bool = True,
 ) -> TrainingRows:
-    """Check rows and labels; rows of weight zero are left out, as if they were not there."""
+    """Check rows and labels; rows of weight zero are left out, as if they were not there.
+
+    With ``finite=False`` it is left to the caller to check that all features are finite.
+    """
     X = feature_rows(estimator, X, reset=True, finite=False)
     if y is not None:
         check_consistent_length(X, y)
@@ -76,7 +85,11 @@ def training_rows(
         codes = np.concatenate([codes, np.full(more.shape[0], -1)])
         if weights is not None:
             weights = np.concatenate([weights, np.ones(more.shape[0])])
-    return TrainingRows(_finite(parts), RowLabels(codes, weights), labels.classes)
+    matrix = MatrixRows(parts)
+    if finite:
+        with blas_threads_for(matrix.n_columns):
+            check_finite(matrix)
+    return TrainingRows(matrix, RowLabels(codes, weights), labels.classes)
 
 
 def feature_rows(
@@ -94,14 +107,12 @@ def feature_rows(
     )
 
 
-def _finite(parts: list[Any]) -> MatrixRows:
-    """Rows whose numbers are all finite, known by their sums, which are needed anyhow."""
-    matrix = MatrixRows(parts)
+def check_finite(matrix: MatrixRows) -> None:
+    """Raise where a number is not finite, known by the sums, which are needed anyhow."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(matrix.sums).all():
-            for part in parts:
+            for part in matrix.parts:
                 assert_all_finite(part, estimator_name="", input_name="X")
-    return matrix
 
 
 def _take(y: Any, rows: NDArray[np.intp]) -> Any:

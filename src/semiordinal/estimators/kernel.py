@@ -15,7 +15,7 @@ from ..rows import as_dense
 from ._base import Columns, RiskMinimizer
 from ._checks import check_number, is_count
 from ._docs import document
-from ._rows import TrainingRows
+from ._rows import TrainingRows, check_finite
 
 
 @document
@@ -116,6 +116,7 @@ class KernelOrdinalClassifier(RiskMinimizer):
             )
 
     def _columns(self, rows: TrainingRows) -> Columns:
+        check_finite(rows.matrix)
         mean, scale = center_and_scale(rows.matrix, self.standardize, rows.labels.weights)
         labeled = _distinct(rows.matrix.take(np.flatnonzero(rows.labels.codes >= 0)))
         centers = self._choose_centers(rows, labeled)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..losses import get_loss
 from ..models import MatrixRows, column_moments
-from ._base import Columns, RiskMinimizer
+from ._base import Columns, RiskMinimizer, Standardization
 from ._docs import document
-from ._rows import TrainingRows
+from ._rows import TrainingRows, check_finite
 
 
 @document
@@ -47,13 +46,16 @@ class LinearOrdinalClassifier(RiskMinimizer):
     """
 
     def _columns(self, rows: TrainingRows) -> Columns:
-        is_quadratic = get_loss(self.loss, self.margin).margin.quadratic is not None
-        moments = column_moments(rows.matrix, rows.labels.weights, share_gram=is_quadratic)
+        return Columns(rows.matrix)
+
+    def _standardization(self, rows: TrainingRows) -> Standardization:
+        check_finite(rows.matrix)
+        moments = column_moments(rows.matrix, rows.labels.weights)
         scale = moments.scale if self.standardize else None
         # Thresholds are not penalised, so centring changes nothing but the solver's ease.
         if moments.center is None:
-            return Columns(rows.matrix, scale, shift=moments.mean)
-        return Columns(rows.matrix.centered(moments.center), scale, center=moments.center)
+            return Standardization(scale, shift=moments.mean)
+        return Standardization(scale, center=moments.center)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -60,11 +60,26 @@ class BlockRows(ABC):
     @cached_property
     def gram(self) -> Array:
         """``Σ row rowᵀ``."""
-        gram = np.zeros((self.n_columns,) * 2)
-        for _, block in self.blocks():
+        self.take_moments()
+        return self.gram
+
+    @property
+    def has_gram(self) -> bool:
+        """Whether ``gram`` is known without another pass."""
+        return "gram" in self.__dict__
+
+    def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array:
+        """Take ``sums``, ``gram`` and ``Σ weight · row`` while each block is in the cache."""
+        sums, gram = np.zeros(self.n_columns), np.zeros((self.n_columns,) * 2)
+        weighted = np.zeros(self.n_columns)
+        for rows, block in self.blocks():
             dense = as_dense(block)
             gram += dense.T @ dense
-        return gram
+            sums += np.ones(len(dense)) @ dense
+            if row_weights is not None:
+                weighted += row_weights(rows) @ dense
+        self.sums, self.gram = sums, gram
+        return weighted
 
 
 class MatrixRows(BlockRows):

@@ -30,18 +30,14 @@ class ColumnMoments:
     center: Array | None
 
 
-def column_moments(
-    rows: MatrixRows, weights: Array | None = None, share_gram: bool = False
-) -> ColumnMoments:
+def column_moments(rows: MatrixRows, weights: Array | None = None) -> ColumnMoments:
     """Weighted mean and deviation of the columns over all rows.
 
     Parameters
     ----------
     rows : MatrixRows
-        Not centred.
+        Not centred. Where their Gram matrix is known, the moments are taken from it.
     weights : array of shape (n_rows,) or None
-    share_gram : bool
-        Take them from ``rows.gram``, where that is needed later anyhow.
 
     Examples
     --------
@@ -54,12 +50,12 @@ def column_moments(
         matrix = sparse.vstack(rows.parts, format="csr").astype(np.float64)
         mean, variance = mean_variance_axis(matrix, axis=0, weights=weights)
         return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), None)
-    mean, variance = _mean_variance(rows, weights, share_gram)
+    mean, variance = _mean_variance(rows, weights)
     _check_squares(rows, mean, variance)
     if (np.abs(mean) <= _FAR_FROM_ZERO * np.sqrt(variance)).all():
         return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), None)
     # Squares far from zero have lost their digits: sum them again around the mean.
-    offset, variance = _mean_variance(rows.centered(mean), weights, share_gram=False)
+    offset, variance = _mean_variance(rows.centered(mean), weights)
     mean = mean + offset
     return ColumnMoments(mean, _scale(rows.n_rows, mean, variance), mean)
 
@@ -81,15 +77,13 @@ def center_and_scale(
     return center, scale
 
 
-def _mean_variance(
-    rows: MatrixRows, weights: Array | None, share_gram: bool
-) -> tuple[Array, Array]:
+def _mean_variance(rows: MatrixRows, weights: Array | None) -> tuple[Array, Array]:
     if weights is not None:
         first, second = np.zeros(rows.n_columns), np.zeros(rows.n_columns)
         for at, block in rows.blocks():
             first += weights[at] @ block
             second += weights[at] @ np.square(block)
-    elif share_gram:
+    elif rows.has_gram:
         first, second = rows.sums, np.diagonal(rows.gram)
     else:
         first, second = rows.sums, np.zeros(rows.n_columns)

@@ -1,0 +1,38 @@
+"""Pictures, as functions that return matplotlib axes (extra ``plot``).
+
+Behind each is a display in scikit-learn's manner: made ``from_estimator``, ``from_predictions``
+or the like, it holds the numbers, draws them by ``plot``, and lists them by ``tables``.
+"""
+
+from ._display import Display, Point, Table
+from ._style import METHOD_COLORS, class_colors
+from .calibration import CalibrationDisplay, plot_calibration
+from .coefficients import CoefficientsDisplay, plot_coefficients
+from .confusion import ConfusionDisplay, plot_confusion
+from .curves import CurveDisplay, plot_unlabeled_curve
+from .ranks import RanksDisplay, nemenyi_difference, plot_cd_diagram
+from .thresholds import ThresholdsDisplay, plot_thresholds
+from .variance import VarianceRatioDisplay, plot_variance_ratio
+
+__all__ = [
+    "METHOD_COLORS",
+    "CalibrationDisplay",
+    "CoefficientsDisplay",
+    "ConfusionDisplay",
+    "CurveDisplay",
+    "Display",
+    "Point",
+    "RanksDisplay",
+    "Table",
+    "ThresholdsDisplay",
+    "VarianceRatioDisplay",
+    "class_colors",
+    "nemenyi_difference",
+    "plot_calibration",
+    "plot_cd_diagram",
+    "plot_coefficients",
+    "plot_confusion",
+    "plot_thresholds",
+    "plot_unlabeled_curve",
+    "plot_variance_ratio",
+]

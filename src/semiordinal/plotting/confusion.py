@@ -1,0 +1,132 @@
+"""Labels against predictions, in class order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.metrics import confusion_matrix
+
+from .._typing import Array
+from ..labels import encode_labels, known_codes
+from ._display import Display, Point, Table
+from ._style import METHOD_COLORS, class_names, ink, new_axes
+
+# With more classes than this the counts no longer fit into their cells.
+_MOST_WITH_COUNTS = 12
+_DARKEST = 0.75  # so that text in ink stays readable on it, on a light page and on a dark one
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionDisplay(Display):
+    """Counts of rows by label (down) and prediction (across).
+
+    Parameters
+    ----------
+    classes : list of str
+        From the lowest to the highest.
+    counts : array of shape (K, K)
+    """
+
+    classes: list[str]
+    counts: Array
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
+        """Of a fitted classifier; rows without a label are passed over."""
+        codes = known_codes(y, estimator.classes_, getattr(estimator, "missing_label", np.nan))
+        predicted = known_codes(estimator.predict(X), estimator.classes_)
+        return cls.from_codes(codes, predicted, estimator.classes_)
+
+    @classmethod
+    def from_predictions(cls, y_true: Any, y_pred: Any, classes: Any = None) -> Self:
+        """Of labels and predicted labels; ``classes`` gives their order, as in the estimators."""
+        labels = encode_labels(y_true, classes)
+        return cls.from_codes(labels.codes, known_codes(y_pred, labels.classes), labels.classes)
+
+    @classmethod
+    def from_codes(cls, codes: Any, predicted: Any, classes: Any) -> Self:
+        """Of positions in the class order, −1 where unlabelled."""
+        labeled = np.asarray(codes) >= 0
+        counts = confusion_matrix(
+            np.asarray(codes)[labeled], np.asarray(predicted)[labeled], labels=range(len(classes))
+        )
+        return cls(class_names(classes), counts)
+
+    @property
+    def shares(self) -> Array:
+        """Shares of each label's rows; zero for a label without rows."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        return self.counts / np.maximum(totals, 1)
+
+    def plot(self, ax: Any = None) -> Any:
+        from matplotlib.patches import Rectangle
+
+        k = len(self.classes)
+        ax = new_axes(ax, (1.6 + 0.55 * max(k, 4), 1.2 + 0.5 * max(k, 4)))
+        depth = _DARKEST * self.shares / max(self.shares.max(), 1e-12)
+        for (i, j), alpha in np.ndenumerate(depth):
+            corner = (j - 0.5, i - 0.5)
+            ax.add_patch(
+                Rectangle(corner, 1, 1, facecolor=METHOD_COLORS[0], alpha=alpha, linewidth=0)
+            )
+            if k <= _MOST_WITH_COUNTS and self.counts[i, j]:
+                text = str(int(self.counts[i, j]))
+                ax.text(j, i, text, ha="center", va="center", fontsize="small")
+        for i in range(k):
+            corner = (i - 0.5, i - 0.5)
+            ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=ink(), linewidth=0.8))
+        ax.set(xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5), aspect="equal")
+        ax.set(xlabel="predicted class", ylabel="class of the label")
+        longest = max(map(len, self.classes))
+        ax.set_xticks(range(k), self.classes, rotation=90 if longest > 3 and k > 4 else 0)
+        ax.set_yticks(range(k), self.classes)
+        ax.tick_params(length=0)
+        return ax
+
+    def tables(self) -> list[Table]:
+        rows = [[name, *map(int, row)] for name, row in zip(self.classes, self.counts, strict=True)]
+        return [Table(["label ↓ predicted →", *self.classes], rows)]
+
+    def points(self) -> list[Point]:
+        totals = self.counts.sum(axis=1)
+        return [
+            Point(
+                j,
+                i,
+                f"label {self.classes[i]}, predicted {self.classes[j]}: {int(count)} of "
+                f"{int(totals[i])} rows ({self.shares[i, j]:.0%})",
+            )
+            for (i, j), count in np.ndenumerate(self.counts)
+            if count
+        ]
+
+
+def plot_confusion(y_true: Any, y_pred: Any, classes: Any = None, ax: Any = None) -> Any:
+    """The confusion matrix in class order; a cell is the darker, the larger its share of a row.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels; rows without one are passed over.
+    y_pred : array-like of shape (n_samples,)
+    classes : array-like, optional
+        Classes from the lowest to the highest, where their values do not tell.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> ConfusionDisplay.from_predictions([1, 2, 2, 3], [1, 2, 3, 3]).counts
+    array([[1, 0, 0],
+           [0, 1, 1],
+           [0, 0, 1]])
+    >>> ax = plot_confusion(["low", "high"], ["low", "low"], classes=["low", "mid", "high"])
+    >>> [tick.get_text() for tick in ax.get_xticklabels()]
+    ['low', 'mid', 'high']
+    """
+    return ConfusionDisplay.from_predictions(y_true, y_pred, classes).plot(ax)

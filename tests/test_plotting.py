@@ -1,0 +1,290 @@
+"""Pictures show the numbers that they should, in class order, in colours that can be told apart."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from scipy.integrate import trapezoid
+
+matplotlib.use("Agg")
+
+from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier, plotting
+from semiordinal.datasets import load_diabetes_stages, mask_labels
+from semiordinal.plotting import (
+    METHOD_COLORS,
+    CalibrationDisplay,
+    CoefficientsDisplay,
+    ConfusionDisplay,
+    CurveDisplay,
+    RanksDisplay,
+    ThresholdsDisplay,
+    VarianceRatioDisplay,
+    class_colors,
+    nemenyi_difference,
+    plot_cd_diagram,
+    plot_coefficients,
+    plot_confusion,
+    plot_thresholds,
+    plot_unlabeled_curve,
+    plot_variance_ratio,
+)
+from semiordinal.theory import RiskVariance
+
+DOCS = Path(__file__).parent.parent / "docs"
+GRADES = ["poor", "fair", "good", "great"]  # not in alphabetical order
+
+# Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
+BLINDNESS = {
+    "protanopia": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritanopia": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+
+
+def lab(color, blindness=None):
+    """A colour as CIELAB, as one sees it with that kind of blindness."""
+    srgb = np.array(to_rgb(color))
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    if blindness is not None:
+        linear = np.clip(np.array(BLINDNESS[blindness]) @ linear, 0, 1)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = np.array(to_xyz) @ linear / [0.9505, 1.0, 1.089]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("blindness", [None, *BLINDNESS])
+def test_colors_can_be_told_apart(blindness):
+    """By about ten just noticeable differences for methods, and five for neighbouring classes."""
+    methods = np.array([lab(color, blindness) for color in METHOD_COLORS[:6]])
+    apart = np.linalg.norm(methods[:, None] - methods, axis=2)
+    assert apart[~np.eye(6, dtype=bool)].min() > 10
+    classes = np.array([lab(color, blindness) for color in class_colors(8)])
+    assert np.linalg.norm(np.diff(classes, axis=0), axis=1).min() > 5
+
+
+@pytest.mark.parametrize("n_classes", [2, 5, 16])
+@pytest.mark.parametrize("blindness", [None, *BLINDNESS])
+def test_class_colors_grow_lighter_in_class_order(n_classes, blindness):
+    lightness = np.array([lab(color, blindness)[0] for color in class_colors(n_classes)])
+    assert (np.diff(lightness) > 1).all()
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def stages_model():
+    X, truth = load_diabetes_stages()
+    y = mask_labels(truth, 100, random_state=0)
+    return LinearOrdinalClassifier().fit(X, y), X, y
+
+
+def test_plot_thresholds_draws_every_class_in_order():
+    model, X, y = stages_model()
+    ax = plot_thresholds(model, X, y)
+    assert legend(ax) == ["1", "2", "3", "4", "5", "unlabelled"]
+    verticals = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(verticals, model.thresholds_)
+
+
+def test_densities_have_the_area_of_the_classes_shares():
+    model, X, y = stages_model()
+    shown = ThresholdsDisplay.from_estimator(model, X, y)
+    areas = trapezoid(shown.densities, shown.grid, axis=1)
+    np.testing.assert_allclose(areas, np.bincount(y[~np.isnan(y)].astype(int))[1:] / 100, atol=0.02)
+    assert trapezoid(shown.unlabeled, shown.grid) == pytest.approx(1, abs=0.05)
+    latent = model.predict_latent(X[y == 3])
+    np.testing.assert_allclose(shown.tables()[0].rows[2][4], np.median(latent))
+
+
+def test_a_class_with_one_row_has_no_density():
+    shown = ThresholdsDisplay.from_predictions([0.0, 1.0, 2.0, 3.0], [0, 0, 1, -1], [1.5], "ab")
+    assert np.isnan(shown.densities[1]).all()
+    assert legend(shown.plot()) == ["a"]
+
+
+def test_confusion_counts_in_class_order():
+    truth = ["good", "poor", "great", "good", None]
+    predicted = ["good", "fair", "good", "poor", "fair"]
+    shown = ConfusionDisplay.from_predictions(truth, predicted, GRADES)
+    expected = np.zeros((4, 4))
+    for label, guess in zip(truth[:4], predicted[:4], strict=True):
+        expected[GRADES.index(label), GRADES.index(guess)] += 1
+    np.testing.assert_array_equal(shown.counts, expected)
+    ax = plot_confusion(truth, predicted, GRADES)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == GRADES
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == GRADES
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the lowest class is at the top
+    cells = {t.get_position(): t.get_text() for t in ax.texts}
+    assert cells == {(2, 2): "1", (1, 0): "1", (2, 3): "1", (0, 2): "1"}
+
+
+def test_confusion_of_an_estimator_passes_over_unlabelled_rows():
+    model, X, y = stages_model()
+    shown = ConfusionDisplay.from_estimator(model, X, y)
+    assert shown.counts.sum() == 100
+    predicted = model.predict(X)
+    assert shown.counts[1, 2] == ((y == 2) & (predicted == 3)).sum()
+
+
+def test_calibration_compares_with_what_happened():
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=20_000)
+    cumulative = 1 / (1 + np.exp(-np.subtract.outer([-1.0, 1.0], latent).T))
+    codes = (rng.random((20_000, 1)) > cumulative).sum(axis=1)
+    honest = CalibrationDisplay.from_predictions(cumulative, codes, GRADES[:3])
+    assert honest.errors.max() < 0.02
+    assert honest.counts.sum() == 20_000
+    sure = CalibrationDisplay.from_predictions(cumulative.round(), codes, GRADES[:3])
+    assert sure.errors.min() > 0.1
+    assert legend(honest.plot()) == ["≤ poor", "≤ fair"]
+
+
+def test_coefficients_come_by_size_with_their_intervals():
+    shown = CoefficientsDisplay.from_values("abc", [0.1, -2.0, 1.0], [[0, 1], [-3, -1], [0, 2]])
+    assert shown.names == ["b", "c", "a"]
+    assert shown.tables()[0].rows[0] == ["b", -2.0, -3.0, -1.0]
+    ax = shown.plot()
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), [-2.0, 1.0, 0.1])
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the largest is at the top
+
+
+def test_coefficients_of_data_frames_have_the_columns_names():
+    pd = pytest.importorskip("pandas")
+    model, X, y = stages_model()
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(10)])
+    ax = plot_coefficients(LinearOrdinalClassifier().fit(frame, y))
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert names == [f"c{i}" for i in np.argsort(-np.abs(model.coef_))]
+
+
+def test_coefficients_refuse_what_has_none():
+    _, X, y = stages_model()
+    with pytest.raises(ValueError, match=r"no coefficient for each feature.*Linear"):
+        plot_coefficients(KernelOrdinalClassifier().fit(X, y))
+    with pytest.raises(ValueError, match="as many names"):
+        CoefficientsDisplay.from_values(["a"], [1.0, 2.0])
+
+
+def test_variance_ratio_is_that_of_the_formula():
+    variance = RiskVariance(2.0, lu=np.array([4.0, 1.0]), covariance=np.array([1.0, 0.0]))
+    ax = plot_variance_ratio(variance, ["low", "high"])
+    assert legend(ax) == ["low", "high"]
+    gamma, ratio = ax.lines[1].get_data()
+    np.testing.assert_allclose(
+        ratio, (4 * gamma**2 + 2 * (1 - gamma) ** 2 + 2 * gamma * (1 - gamma)) / 2
+    )
+    shown = VarianceRatioDisplay.from_variance(variance)
+    assert [point.text.split(": ")[1] for point in shown.points()] == [
+        "least ratio 0.875, at γ = 0.25",
+        "least ratio 0.333, at γ = 0.67",
+    ]
+
+
+def test_variance_ratio_without_unlabelled_rows_draws_what_is_finite():
+    variance = RiskVariance(2.0, lu=np.array([np.inf, 1.0]), covariance=np.array([1.0, 0.0]))
+    with np.errstate(invalid="raise"):
+        ax = plot_variance_ratio(variance)
+    assert np.isfinite(ax.get_ylim()).all()
+
+
+def test_unlabeled_curve_shows_means_and_standard_errors():
+    values = np.random.default_rng(0).normal(1, 0.1, size=(9, 3))
+    ax = plot_unlabeled_curve([10, 100, 1000], {"SEMI": values, "other": values[0]})
+    assert legend(ax) == ["SEMI", "other"]
+    np.testing.assert_allclose(ax.lines[1].get_ydata(), values.mean(axis=0))
+    shown = CurveDisplay.from_values([10, 100, 1000], {"SEMI": values}, "rows", "error")
+    expected = values.std(axis=0, ddof=1) / 3
+    np.testing.assert_allclose([row[2] for row in shown.tables()[0].rows], expected)
+    with pytest.raises(ValueError, match="one for each of the 2 sizes"):
+        plot_unlabeled_curve([10, 100], {"SEMI": [1.0, 1.0, 1.0]})
+
+
+# Demšar (2006), table 5a: q_α / √2 for two to ten methods.
+@pytest.mark.parametrize(
+    ("n_methods", "at_5", "at_10"),
+    [(2, 1.960, 1.645), (3, 2.343, 2.052), (5, 2.728, 2.459), (10, 3.164, 2.920)],
+)
+def test_critical_difference_is_that_of_the_printed_table(n_methods, at_5, at_10):
+    factor = np.sqrt(n_methods * (n_methods + 1) / (6 * 14))
+    assert nemenyi_difference(n_methods, 14) == pytest.approx(at_5 * factor, rel=1e-3)
+    assert nemenyi_difference(n_methods, 14, alpha=0.1) == pytest.approx(at_10 * factor, rel=1e-3)
+
+
+def test_bars_join_exactly_the_methods_that_do_not_differ():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        ranks = rng.uniform(1, 7, size=7)
+        shown = RanksDisplay.from_ranks(dict(enumerate(ranks)), 10, critical_difference=1.5)
+        ascending = np.sort(ranks)
+        joined = {(i, j) for a, b in shown.groups for i in range(a, b + 1) for j in range(i, b + 1)}
+        for i in range(7):
+            for j in range(i + 1, 7):
+                assert ((i, j) in joined) == (ascending[j] - ascending[i] < 1.5)
+        assert all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(shown.groups))
+
+
+def test_cd_diagram_names_methods_from_the_best():
+    pd = pytest.importorskip("pandas")
+    ax = plot_cd_diagram(pd.Series({"worst": 3.0, "best": 1.1, "middle": 1.9}), n_problems=30)
+    names = [
+        t.get_text() for t in ax.texts if "." in t.get_text() and "Nemenyi" not in t.get_text()
+    ]
+    assert names == ["best (1.10)", "middle (1.90)", "(3.00) worst"]
+    with pytest.raises(ValueError, match="no mean rank of 2 methods"):
+        plot_cd_diagram({"a": 0.5, "b": 1.5}, 10)
+    with pytest.raises(ValueError, match="two methods or more"):
+        plot_cd_diagram({"a": 1.0}, 10)
+    with pytest.raises(ValueError, match="alpha=2"):
+        plot_cd_diagram({"a": 1.0, "b": 2.0}, 10, alpha=2)
+
+
+def test_every_function_draws_on_the_axes_given():
+    from matplotlib.figure import Figure
+
+    model, X, y = stages_model()
+    variance = RiskVariance(2.0, lu=np.array([4.0, 1.0]), covariance=np.array([1.0, 0.0]))
+    arguments = {
+        "plot_thresholds": (model, X, y),
+        "plot_calibration": (model, X, y),
+        "plot_confusion": (y, model.predict(X)),
+        "plot_coefficients": (model,),
+        "plot_variance_ratio": (variance,),
+        "plot_unlabeled_curve": ([1, 2], {"SEMI": [1.0, 1.0]}),
+        "plot_cd_diagram": ({"a": 1.0, "b": 2.0}, 5),
+    }
+    assert {name for name in plotting.__all__ if name.startswith("plot_")} == set(arguments)
+    for name, given in arguments.items():
+        ax = Figure().subplots()
+        assert getattr(plotting, name)(*given, ax=ax) is ax
+        assert ax.lines or ax.patches
+
+
+def test_names_with_dollar_signs_are_no_formulas():
+    ax = plot_coefficients(stages_model()[0], ["$_{$" for _ in range(10)])
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.slow
+def test_every_function_has_a_picture_on_the_page_made_by_the_example(tmp_path):
+    command = [sys.executable, str(DOCS / "examples" / "plots.py"), "--folder", str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True)
+    page = (DOCS / "plots.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"images/(plot-[\w-]+\.png)", page))
+    assert {path.name for path in tmp_path.iterdir()} == shown
+    for name in plotting.__all__:
+        if name.startswith("plot_"):
+            assert f"`{name}(" in page
+            assert f"{name.replace('_', '-')}.png" in shown
+    for name in shown:
+        made = matplotlib.image.imread(tmp_path / name)
+        assert made.shape == matplotlib.image.imread(DOCS / "images" / name).shape
