@@ -1,0 +1,122 @@
+"""Which thresholds to cut the scores at: the risk's own, calibrated ones, those at the prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import Array
+from ..calibration import (
+    CalibratedThresholds,
+    HeldOutScores,
+    calibrate_at_prior,
+    calibrate_on_labels,
+)
+from ..metrics import task_losses
+from ..rows import latent_scores
+from .problem import HeldOut, TuningRows
+from .search import Gain, paired_gain
+
+THRESHOLDS = ("auto", "risk", "calibrated", "prior")
+_MOST_GROUPS = 5
+
+
+@dataclass(frozen=True)
+class ChosenThresholds:
+    """Thresholds on the scale of the latent score, and why these."""
+
+    thresholds: Array
+    kind: str  # "risk", "calibrated" or "prior"
+    prior_share: float
+    gain: Gain
+    reason: str
+
+
+def held_out_scores(held_out: HeldOut, rows: TuningRows, coef: Array) -> HeldOutScores:
+    """Held-out scores of all folds on one scale: that of unlabelled scores, standardised."""
+    center, scale = np.array([_moments(s) for s in held_out.unlabeled_scores(rows)]).T
+    latent = (held_out.latent - center[held_out.fold]) / scale[held_out.fold]
+    labels = rows.labels.take(rows.labeled)
+    counts = labels.totals(rows.n_classes)[:-1]
+    by_row = np.ones(len(labels.codes)) if labels.weights is None else labels.weights
+    times = np.bincount(held_out.rows, minlength=len(labels.codes))[held_out.rows]
+    weights = by_row[held_out.rows] / times * (rows.class_prior / counts)[held_out.codes]
+    unlabeled = None
+    if len(rows.unlabeled):
+        final = latent_scores(rows.unlabeled_design, coef)
+        middle, deviation = _moments(final)
+        unlabeled = (final - middle) / deviation
+    return HeldOutScores(
+        latent, held_out.codes, weights / weights.sum(), float(counts.sum()), unlabeled
+    )
+
+
+def choose_thresholds(
+    kind: str,
+    held_out: HeldOut,
+    rows: TuningRows,
+    coef: Array,
+    own: Array,
+    prior_is_given: bool,
+    safety: float,
+    baseline: HeldOut,
+) -> ChosenThresholds:
+    """Thresholds for a model, and the cross-validated gain in task loss over a baseline.
+
+    With ``kind="auto"``: those at the prior where priors were given and there are unlabelled
+    rows, drawn to the labelled rows' as far as these contradict them; else calibrated ones if
+    their gain exceeds ``safety`` standard errors; else the risk's own.
+    """
+    scores = held_out_scores(held_out, rows, coef)
+    at_prior = kind == "prior" or (kind == "auto" and prior_is_given)
+    at_prior = at_prior and scores.unlabeled is not None
+    task = rows.loss.task
+
+    def calibrate(part: HeldOutScores) -> CalibratedThresholds:
+        if at_prior:
+            share = 1.0 if kind == "prior" else None
+            return calibrate_at_prior(part, rows.class_prior, safety, share)
+        return calibrate_on_labels(part, rows.class_prior)
+
+    def losses(predicted: Array) -> Array:
+        table = task_losses(task, predicted, rows.n_classes)
+        return table[np.arange(len(predicted)), held_out.codes]
+
+    before = losses(baseline.predicted)
+    unchanged = paired_gain(held_out, before, losses(held_out.predicted), rows.row_weights)
+    if kind == "risk":
+        return ChosenThresholds(own, "risk", 0.0, unchanged, "Thresholds are the risk's own.")
+    predicted = np.empty(len(held_out.codes), dtype=np.intp)
+    group = held_out.group % _MOST_GROUPS
+    for this in np.unique(group):
+        inside = group == this
+        found = calibrate(scores if inside.all() else scores.take(~inside))
+        predicted[inside] = np.searchsorted(found.cuts(task), scores.latent[inside])
+    gain = paired_gain(held_out, before, losses(predicted), rows.row_weights)
+    added = paired_gain(held_out, losses(held_out.predicted), losses(predicted), rows.row_weights)
+    if kind == "auto" and not at_prior and not added.exceeds(safety):
+        why = (
+            "Thresholds are the risk's own: calibrated ones would change the cross-validated "
+            f"{task.replace('_', '-')} loss by {-added.mean:+.3g} ± {added.se:.2g}, which is not a "
+            f"fall by more than {safety:g} standard errors."
+        )
+        return ChosenThresholds(own, "risk", 0.0, unchanged, why)
+    final = calibrate(scores)
+    middle, deviation = _moments(latent_scores(rows.unlabeled_design, coef))
+    cuts = np.maximum.accumulate(final.cuts(task)) * deviation + middle
+    if not at_prior:
+        return ChosenThresholds(
+            cuts, "calibrated", 0.0, gain, "Thresholds are calibrated on held-out labelled rows."
+        )
+    why = (
+        f"Thresholds are {final.prior_share:.0%} those at which the unlabelled rows have the class "
+        "priors, the rest held-out labelled rows': the two differ by "
+        f"{final.distance:.1f} times what the sampling of labels explains."
+    )
+    return ChosenThresholds(cuts, "prior", final.prior_share, gain, why)
+
+
+def _moments(latent: Array) -> tuple[float, float]:
+    deviation = float(latent.std())
+    return float(latent.mean()), deviation if deviation > 0 else 1.0
