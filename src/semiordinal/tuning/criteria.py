@@ -15,7 +15,7 @@ import numpy as np
 from .._typing import Array
 from ..metrics import task_losses
 from ..risks import removed_by_rule
-from .plug_in import best_weights
+from .plug_in import best_weight
 from .problem import Candidate, HeldOut, TuningRows
 
 # Share of the semi-supervised estimate in its validation risk, as in the paper's experiments.
@@ -99,9 +99,9 @@ class PlugIn(SurrogateLoss):
     def proposals(
         self, named: list[Candidate], best: Candidate, held_out: HeldOut, rows: TuningRows
     ) -> list[Candidate]:
-        weights = best_weights(held_out, rows, best.l2)
-        removed = sorted({candidate.removed for candidate in named})
-        return [Candidate(best.l2, float(weights[k]), k) for k in removed if weights[k] > 0]
+        removed = dict.fromkeys(candidate.removed for candidate in named)
+        weights = {k: best_weight(held_out, rows, best.l2, k) for k in removed}
+        return [Candidate(best.l2, weight, k) for k, weight in weights.items() if weight > 0]
 
 
 CRITERIA: dict[str, type[Criterion]] = {

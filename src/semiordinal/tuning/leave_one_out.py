@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import linalg
 
-from .._typing import Array
+from .._typing import Array, Codes
+from ..losses import OrdinalLoss
 from ..objective import Objective
 from ..rows import as_dense
 from ..solvers import solve
@@ -50,7 +51,7 @@ def leave_one_out_path(
 
 
 def _without_each(
-    objective: Objective, variables: Array, table: Array, codes: Array, n_rows: int
+    objective: Objective, variables: Array, table: Array, codes: Codes, n_rows: int
 ) -> Array:
     """Solver variables after a Newton step without each row of a table: (rows, variables)."""
     coordinates, loss = objective.coordinates, objective.risk.loss
@@ -85,10 +86,11 @@ def _without_each(
     return variables - step
 
 
-def _derivatives(loss, scores: Array, codes: Array) -> tuple[Array, Array]:  # type: ignore[no-untyped-def]
+def _derivatives(loss: OrdinalLoss, scores: Array, codes: Codes) -> tuple[Array, Array]:
     """ψ' and ψ'' in the scores at each row's own label: (rows, m) each."""
-    n_classes = int(scores.shape[1]) + 1 if not loss.unit_gaps else int(codes.max()) + 1
-    weighted = loss.weigh(np.eye(n_classes))
+    n_classes = int(codes.max()) + 1 if loss.unit_gaps else scores.shape[1] + 1
+    weighted = loss.weigh(np.eye(max(n_classes, 2)))
+    assert weighted.linear is not None
     main = weighted.main[codes]
     slope = main * weighted.margin.derivative(scores) + weighted.linear[codes]
     return slope, np.broadcast_to(main, scores.shape) * weighted.margin.curvature(scores)

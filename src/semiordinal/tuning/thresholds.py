@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, Codes
 from ..calibration import (
     CalibratedThresholds,
     HeldOutScores,
@@ -31,6 +31,7 @@ class ChosenThresholds:
     prior_share: float
     gain: Gain
     reason: str
+    log_odds: float = 1.0  # of the calibrated model for each unit of the latent score
 
 
 def held_out_scores(held_out: HeldOut, rows: TuningRows, coef: Array) -> HeldOutScores:
@@ -79,7 +80,7 @@ def choose_thresholds(
             return calibrate_at_prior(part, rows.class_prior, safety, share)
         return calibrate_on_labels(part, rows.class_prior)
 
-    def losses(predicted: Array) -> Array:
+    def losses(predicted: Codes) -> Array:
         table = task_losses(task, predicted, rows.n_classes)
         return table[np.arange(len(predicted)), held_out.codes]
 
@@ -107,14 +108,20 @@ def choose_thresholds(
     cuts = np.maximum.accumulate(final.cuts(task)) * deviation + middle
     if not at_prior:
         return ChosenThresholds(
-            cuts, "calibrated", 0.0, gain, "Thresholds are calibrated on held-out labelled rows."
+            cuts,
+            "calibrated",
+            0.0,
+            gain,
+            "Thresholds are calibrated on held-out labelled rows.",
+            final.slope / deviation,
         )
     why = (
         f"Thresholds are {final.prior_share:.0%} those at which the unlabelled rows have the class "
         "priors, the rest held-out labelled rows': the two differ by "
         f"{final.distance:.1f} times what the sampling of labels explains."
     )
-    return ChosenThresholds(cuts, "prior", final.prior_share, gain, why)
+    log_odds = final.slope / deviation
+    return ChosenThresholds(cuts, "prior", final.prior_share, gain, why, log_odds)
 
 
 def _moments(latent: Array) -> tuple[float, float]:
