@@ -21,7 +21,7 @@ from .losses import get_loss
 
 # Scores are thinned to so many for the sums over unlabelled rows: evenly spaced in rank.
 _MOST_SCORES = 500
-_SLOPES = (0.05, 50.0)  # of scores of unit deviation
+_SLOPES = (0.3, 10.0)  # of scores of unit deviation: from next to no signal to next to no noise
 _SLOPE_TOLERANCE = 0.02  # of the logarithm
 _MOST_STEPS = 100
 _PRECISION = 1e-10
