@@ -38,6 +38,8 @@ ABLATIONS = ("SV-calibrated", "SEMI-CV", "SEMI-PP")
 OTHERS = ("SEMI1", "SEMI2", "TOR", "self-training")
 # Methods that learn the same whatever they are told of priors.
 WITHOUT_PRIOR = ("SV-CV", "self-training")
+# Methods that are SV-CV where priors are those of the labels.
+WITH_KNOWN_PRIOR = ("SV-prior-CV",)
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ def cells(data: Path, sizes, losses, priors, repetitions, methods) -> Iterator[C
                 for loss in losses:
                     for prior in priors:
                         for method in methods:
+                            if prior != "known" and method in WITH_KNOWN_PRIOR:
+                                continue
                             yield Cell(name, size, loss, prior, repetition, method)
 
 

@@ -27,7 +27,7 @@ cv : int, splitter, splits or "loo", default=5
     Newton step from it for each row) and LS (exactly).
 n_repeats : int
     How often to split into folds.
-safety : float, default=1.0
+safety : float, default=2.0
     Standard errors by which a gain must exceed zero before the fit departs from that to the
     labelled rows alone.
 class_prior : "labels", "uniform", "em" or array-like of shape (n_classes,), default="labels"

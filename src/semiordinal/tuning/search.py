@@ -64,7 +64,7 @@ def search(
     folds : list of Fold
     l2s : sequence of float
     risks : sequence of pairs of a weight of unlabelled rows above zero and a removed class
-        Tried at the best penalty without unlabelled rows and the next larger one.
+        Tried at the penalty that is best without unlabelled rows.
     criterion : Criterion
     safety : float
         A risk with unlabelled rows is taken if its gain exceeds so many standard errors.
@@ -106,13 +106,11 @@ def search(
     )
     rows = settings[setting]
     chosen, chosen_held_out, best_gain = supervised, supervised_held_out, Gain()
-    place = descending.index(supervised.l2)
-    penalties = descending[max(place - 1, 0) : place + 1]
-    named = [Candidate(l2, weight, k) for weight, k in risks for l2 in penalties]
-    proposed = named
-    if named:
+    named = [Candidate(supervised.l2, weight, k) for weight, k in risks]
+    proposed = []
+    if named and len(rows.unlabeled):
         proposed = criterion.proposals(named, supervised, supervised_held_out, rows)
-    for candidate in proposed if len(rows.unlabeled) else []:
+    for candidate in proposed:
         (held_out,) = held_out_path(rows, folds, [candidate], max_iter, supervised_held_out)
         losses = judge(setting, candidate, held_out)
         gain = paired_gain(held_out, supervised_losses, losses, rows.row_weights)
