@@ -115,9 +115,12 @@ class TunedClassifier(ProbabilityPredictor):
             if estimated and folds:
                 prior = self._estimated_prior(settings, folds)
                 settings = [setting.with_prior(prior) for setting in settings]
-            choice = self._choose(settings, folds, self._risks(plain[0], rows))
+            removed = self._removed_codes(plain[0], rows)
+            choice = self._choose(settings, folds, removed)
         setting = 0 if choice is None else choice.setting
         candidate = Candidate(_nearest_penalty(self.l2s)) if choice is None else choice.candidate
+        if not candidate.unlabeled_weight:  # of no account then, but named
+            candidate = replace(candidate, removed=removed[0])
         fitted = plain[setting].set_params(
             l2=candidate.l2,
             unlabeled_weight=candidate.unlabeled_weight,
@@ -171,32 +174,28 @@ class TunedClassifier(ProbabilityPredictor):
             cv = _without_zero_weights(cv, np.asarray(sample_weight))
         return labeled_folds(codes, cv, self.n_repeats, self.random_state)
 
-    def _risks(self, plain: RiskMinimizer, rows: TrainingRows) -> list[tuple[float, int]]:
-        """Weights of unlabelled rows above zero, with each class that may be removed."""
+    def _removed_codes(self, plain: RiskMinimizer, rows: TrainingRows) -> list[int]:
+        """Classes that may be removed; where predictions take their place, one for all."""
         codes = []
         for rule in self.removed_classes:
             codes.append(plain.set_params(removed_class=rule)._removed_code(rows))
-        if self.control == "model":
-            codes = codes[:1]
-        weights = [float(w) for w in self.unlabeled_weights if w > 0]
-        return [(weight, code) for weight in weights for code in dict.fromkeys(codes)]
+        return codes[:1] if self.control == "model" else list(dict.fromkeys(codes))
 
     def _choose(
-        self, settings: list[TuningRows], folds: list[Fold], risks: list[tuple[float, int]]
+        self, settings: list[TuningRows], folds: list[Fold], removed: list[int]
     ) -> Choice | None:
         if not folds:
             return None
-        path = leave_one_out_path if isinstance(self.cv, str) else None
-        l2s = [float(l2) for l2 in self.l2s]
+        weights = [float(weight) for weight in self.unlabeled_weights if weight > 0]
         return search(
             settings,
             folds,
-            l2s,
-            risks,
+            [float(l2) for l2 in self.l2s],
+            [(weight, code) for weight in weights for code in removed],
             get_criterion(self.criterion),
             float(self.safety),
             int(self.max_iter),
-            path,
+            leave_one_out_path if isinstance(self.cv, str) else None,
         )
 
     def _estimated_prior(self, settings: list[TuningRows], folds: list[Fold]) -> Array:
