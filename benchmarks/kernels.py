@@ -5,7 +5,7 @@
 
 Beside the tuned classifiers: a penalty in the norm of the function space instead of the
 coefficients', on labelled centres and on centres drawn from all rows (Nyström); and unlabelled
-rows in the risk with a fixed weight, as they are and with the correction that keeps the risk convex.
+rows in the risk with a fixed weight, as they are and with the correction that keeps it convex.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def calibrate_on_labels(scores: HeldOutScores, class_prior: Array) -> Calibrated
 
 
 def calibrate_at_prior(
-    scores: HeldOutScores, class_prior: Array, safety: float = 0.0, share: float | None = None
+    scores: HeldOutScores, class_prior: Array, share: float | None = None
 ) -> CalibratedThresholds:
     """Thresholds at the priors on unlabelled rows, drawn to those of labelled rows by evidence.
 
@@ -190,9 +190,8 @@ def calibrate_at_prior(
     where h_i is the mean curvature at threshold i; those at the priors have none, but the
     model may be wrong. With Q the squared distance of the two in units of that variance, the
     excess risk of ``prior + (1 − s)(labels − prior)`` is estimated by
-    ``((1 − s)² m + s² (Q − m)) / (2 n_L)``, m = K − 1, and the second term has a standard
-    error of ``s² √(2m) / (2 n_L)``. The share s is that of the least excess risk, with
-    ``safety`` standard errors added.
+    ``((1 − s)² m + s² (Q − m)) / (2 n_L)``, m = K − 1. The share s, unless it is given, is that
+    of the least excess risk: ``m/Q``, at most one.
 
     Examples
     --------
@@ -223,8 +222,7 @@ def calibrate_at_prior(
     n_thresholds = len(of_prior)
     squared = float(scores.n_labeled * (curvature * (of_labels - of_prior) ** 2).sum())
     if share is None:
-        cautious = squared + safety * np.sqrt(2 * n_thresholds)
-        share = min(1.0, n_thresholds / cautious) if cautious > 0 else 1.0
+        share = n_thresholds / max(squared, n_thresholds)
     blended = of_prior + (1 - share) * (of_labels - of_prior)
     return CalibratedThresholds(slope, blended, float(share), squared / n_thresholds)
 

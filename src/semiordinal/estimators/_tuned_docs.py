@@ -28,8 +28,9 @@ cv : int, splitter, splits or "loo", default=5
 n_repeats : int
     How often to split into folds.
 safety : float, default=2.0
-    Standard errors by which a gain must exceed zero before the fit departs from that to the
-    labelled rows alone.
+    Standard errors by which a cross-validated gain must exceed zero before the fit departs from
+    that to the labelled rows alone. (How far thresholds follow given class priors is another
+    matter: as far as lowers the estimated excess risk the most.)
 class_prior : "labels", "uniform", "em" or array-like of shape (n_classes,), default="labels"
     Class probabilities in the population, in class order (or by class, in a dict or a
     pandas Series); "labels" takes the labelled rows' shares, "em" estimates those of the

@@ -43,7 +43,7 @@ class LinearOrdinalClassifierCV(TunedClassifier):
     >>> prior = np.bincount(truth) / 500
     >>> model = LinearOrdinalClassifierCV(class_prior=prior, random_state=0).fit(X, y)
     >>> model.l2_, model.unlabeled_weight_, round(model.prior_share_, 2)
-    (0.3, 0.0, 0.5)
+    (0.3, 0.0, 1.0)
     """
 
     def __init__(

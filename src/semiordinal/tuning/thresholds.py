@@ -36,8 +36,8 @@ class ChosenThresholds:
 
 def held_out_scores(held_out: HeldOut, rows: TuningRows, coef: Array) -> HeldOutScores:
     """Held-out scores of all folds on one scale: that of unlabelled scores, standardised."""
-    center, scale = np.array([_moments(s) for s in held_out.unlabeled_scores(rows)]).T
-    latent = (held_out.latent - center[held_out.fold]) / scale[held_out.fold]
+    center, scale = _fold_moments(held_out, rows)
+    latent = (held_out.latent - center) / scale
     labels = rows.labels.take(rows.labeled)
     counts = labels.totals(rows.n_classes)[:-1]
     by_row = np.ones(len(labels.codes)) if labels.weights is None else labels.weights
@@ -67,9 +67,13 @@ def choose_thresholds(
 
     With ``kind="auto"``: those at the prior where priors were given and there are unlabelled
     rows, drawn to the labelled rows' as far as these contradict them; else calibrated ones if
-    their gain exceeds ``safety`` standard errors; else the risk's own.
+    their gain exceeds ``safety`` standard errors; else the risk's own. What the prior does not
+    set, the labelled rows do in two ways, whose errors differ: half calibrated, half the
+    risk's own.
     """
     scores = held_out_scores(held_out, rows, coef)
+    center, scale = _fold_moments(held_out, rows)
+    own_of_rows = (held_out.thresholds[held_out.fold] - center[:, None]) / scale[:, None]
     at_prior = kind == "prior" or (kind == "auto" and prior_is_given)
     at_prior = at_prior and scores.unlabeled is not None
     task = rows.loss.task
@@ -77,8 +81,13 @@ def choose_thresholds(
     def calibrate(part: HeldOutScores) -> CalibratedThresholds:
         if at_prior:
             share = 1.0 if kind == "prior" else None
-            return calibrate_at_prior(part, rows.class_prior, safety, share)
+            return calibrate_at_prior(part, rows.class_prior, share)
         return calibrate_on_labels(part, rows.class_prior)
+
+    def cuts(found: CalibratedThresholds, own_thresholds: Array) -> Array:
+        calibrated = np.maximum.accumulate(found.cuts(task))
+        of_risk = (1 - found.prior_share) / 2 if at_prior else 0.0
+        return (1 - of_risk) * calibrated + of_risk * own_thresholds
 
     def losses(predicted: Codes) -> Array:
         table = task_losses(task, predicted, rows.n_classes)
@@ -93,7 +102,8 @@ def choose_thresholds(
     for this in np.unique(group):
         inside = group == this
         found = calibrate(scores if inside.all() else scores.take(~inside))
-        predicted[inside] = np.searchsorted(found.cuts(task), scores.latent[inside])
+        above = scores.latent[inside, None] > cuts(found, own_of_rows[inside])
+        predicted[inside] = above.sum(axis=1)
     gain = paired_gain(held_out, before, losses(predicted), rows.row_weights)
     added = paired_gain(held_out, losses(held_out.predicted), losses(predicted), rows.row_weights)
     if kind == "auto" and not at_prior and not added.exceeds(safety):
@@ -105,10 +115,10 @@ def choose_thresholds(
         return ChosenThresholds(own, "risk", 0.0, unchanged, why)
     final = calibrate(scores)
     middle, deviation = _moments(latent_scores(rows.unlabeled_design, coef))
-    cuts = np.maximum.accumulate(final.cuts(task)) * deviation + middle
+    thresholds = cuts(final, (own - middle) / deviation) * deviation + middle
     if not at_prior:
         return ChosenThresholds(
-            cuts,
+            thresholds,
             "calibrated",
             0.0,
             gain,
@@ -121,7 +131,13 @@ def choose_thresholds(
         f"{final.distance:.1f} times what the sampling of labels explains."
     )
     log_odds = final.slope / deviation
-    return ChosenThresholds(cuts, "prior", final.prior_share, gain, why, log_odds)
+    return ChosenThresholds(thresholds, "prior", final.prior_share, gain, why, log_odds)
+
+
+def _fold_moments(held_out: HeldOut, rows: TuningRows) -> tuple[Array, Array]:
+    """Mean and deviation of the unlabelled scores by the model of each held-out row."""
+    moments = np.array([_moments(latent) for latent in held_out.unlabeled_scores(rows)])
+    return moments[held_out.fold, 0], moments[held_out.fold, 1]
 
 
 def _moments(latent: Array) -> tuple[float, float]:
