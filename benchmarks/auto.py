@@ -36,6 +36,7 @@ PRIORS = ("known", "labels")
 DECIDING = ("SV-CV", "SV-prior-CV", "tuned")
 ABLATIONS = ("SV-calibrated", "SEMI-CV", "SEMI-PP")
 OTHERS = ("SEMI1", "SEMI2", "TOR", "self-training")
+CRITERIA = ("SEMI-CV@task", "SEMI-CV@semi", "SEMI-CV@plug_in")  # beside the surrogate loss
 # Methods that learn the same whatever they are told of priors.
 WITHOUT_PRIOR = ("SV-CV", "self-training")
 # Methods that are SV-CV where priors are those of the labels.
@@ -116,7 +117,12 @@ def cells(data: Path, sizes, losses, priors, repetitions, methods) -> Iterator[C
 
 
 def settings_of(cell: Cell, results: Path) -> dict[str, float]:
-    """Methods without a search of their own have the penalty that SV-CV chose in the same cell."""
+    """Methods without a search of their own have the penalty that SV-CV chose in the same cell.
+
+    What follows @ in a method's name is the criterion of its search.
+    """
+    if "@" in cell.method:
+        return {"criterion": cell.method.split("@")[1]}
     if cell.method not in OTHERS:
         return {}
     tuned = Cell(cell.name, cell.n_labeled, cell.loss, cell.prior, cell.repetition, "SV-CV")
@@ -128,7 +134,7 @@ def run_cell(cell: Cell, data: Path, results: Path) -> dict[str, float]:
     rows = draw(cell, data)
     prior = rows["prior"] if cell.prior == "known" else "labels"
     settings = settings_of(cell, results)
-    method = get_method(cell.method)
+    method = get_method(cell.method.split("@")[0])
     model = method.build(loss=cell.loss, class_prior=prior, random_state=0, **settings)
     start = time.process_time()
     model.fit(rows["X"], rows["y"])
@@ -209,7 +215,8 @@ def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
 
 def report(arguments: argparse.Namespace) -> None:
     records = read_results(arguments.results)
-    methods = [m for m in (*DECIDING, *ABLATIONS, *OTHERS) if m in set(records["method"])]
+    everything = (*DECIDING, *ABLATIONS, *CRITERIA, *OTHERS)
+    methods = [m for m in everything if m in set(records["method"])]
     pd.set_option("display.width", 200)
     for base in arguments.bases:
         tables = {m: compare(records, m, base) for m in methods if m != base}
