@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -44,24 +45,52 @@ _PENALTY_WITHOUT_FOLDS = 0.01
 class TunedClassifier(ProbabilityPredictor):
     """A classifier that chooses penalty, risk and thresholds from its training rows."""
 
-    l2s: Any
-    unlabeled_weights: Any
-    removed_classes: Any
-    supervised_weights: str
-    control: str
-    control_model: Any
-    correction: str
-    thresholds: str
-    criterion: str
-    cv: Any
-    n_repeats: int
-    safety: float
-    standardize: bool
-    class_prior: Any
-    classes: Any
-    max_iter: int
-    tol: float
-    random_state: Any
+    def __init__(
+        self,
+        *,
+        loss: str = "at",
+        margin: str = "logistic",
+        l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
+        unlabeled_weights: Any = (0.1, 0.25, 0.5),
+        removed_classes: Any = ("median",),
+        supervised_weights: str = "rows",
+        control: str = "class",
+        control_model: Any = None,
+        correction: str = "none",
+        thresholds: str = "auto",
+        criterion: str = "surrogate",
+        cv: Any = 5,
+        n_repeats: int = 2,
+        safety: float = 2.0,
+        standardize: bool = True,
+        class_prior: Any = "labels",
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+    ):
+        self.loss = loss
+        self.margin = margin
+        self.l2s = l2s
+        self.unlabeled_weights = unlabeled_weights
+        self.removed_classes = removed_classes
+        self.supervised_weights = supervised_weights
+        self.control = control
+        self.control_model = control_model
+        self.correction = correction
+        self.thresholds = thresholds
+        self.criterion = criterion
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.safety = safety
+        self.standardize = standardize
+        self.class_prior = class_prior
+        self.classes = classes
+        self.missing_label = missing_label
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
 
     @abstractmethod
     def _plain_classifiers(self) -> list[RiskMinimizer]:

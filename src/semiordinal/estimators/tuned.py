@@ -46,53 +46,6 @@ class LinearOrdinalClassifierCV(TunedClassifier):
     (0.3, 0.0, 1.0)
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str = "at",
-        margin: str = "logistic",
-        l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
-        unlabeled_weights: Any = (0.1, 0.25, 0.5),
-        removed_classes: Any = ("median",),
-        supervised_weights: str = "rows",
-        control: str = "class",
-        control_model: Any = None,
-        correction: str = "none",
-        thresholds: str = "auto",
-        criterion: str = "surrogate",
-        cv: Any = 5,
-        n_repeats: int = 2,
-        safety: float = 2.0,
-        standardize: bool = True,
-        class_prior: Any = "labels",
-        classes: Any = None,
-        missing_label: Any = math.nan,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        random_state: Any = None,
-    ):
-        self.loss = loss
-        self.margin = margin
-        self.l2s = l2s
-        self.unlabeled_weights = unlabeled_weights
-        self.removed_classes = removed_classes
-        self.supervised_weights = supervised_weights
-        self.control = control
-        self.control_model = control_model
-        self.correction = correction
-        self.thresholds = thresholds
-        self.criterion = criterion
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.safety = safety
-        self.standardize = standardize
-        self.class_prior = class_prior
-        self.classes = classes
-        self.missing_label = missing_label
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
     def _plain_classifiers(self) -> list[RiskMinimizer]:
         return [LinearOrdinalClassifier(**self._shared_settings())]
 
@@ -163,29 +116,31 @@ class KernelOrdinalClassifierCV(TunedClassifier):
         tol: float = 1e-8,
         random_state: Any = None,
     ):
+        super().__init__(
+            loss=loss,
+            margin=margin,
+            l2s=l2s,
+            unlabeled_weights=unlabeled_weights,
+            removed_classes=removed_classes,
+            supervised_weights=supervised_weights,
+            control=control,
+            control_model=control_model,
+            correction=correction,
+            thresholds=thresholds,
+            criterion=criterion,
+            cv=cv,
+            n_repeats=n_repeats,
+            safety=safety,
+            standardize=standardize,
+            class_prior=class_prior,
+            classes=classes,
+            missing_label=missing_label,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+        )
         self.bandwidths = bandwidths
         self.centers = centers
-        self.loss = loss
-        self.margin = margin
-        self.l2s = l2s
-        self.unlabeled_weights = unlabeled_weights
-        self.removed_classes = removed_classes
-        self.supervised_weights = supervised_weights
-        self.control = control
-        self.control_model = control_model
-        self.correction = correction
-        self.thresholds = thresholds
-        self.criterion = criterion
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.safety = safety
-        self.standardize = standardize
-        self.class_prior = class_prior
-        self.classes = classes
-        self.missing_label = missing_label
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
