@@ -220,14 +220,14 @@ def report(arguments: argparse.Namespace) -> None:
     pd.set_option("display.width", 200)
     for base in arguments.bases:
         tables = {m: compare(records, m, base) for m in methods if m != base}
-        print(f"\nMean relative change of the error in % against {base} (sets, repetitions):")
+        print(f"\nMean relative change of the error in % against {base} (sets x draws):")
         summary = {}
         for method, table in tables.items():
             for key, group in table.groupby(["prior", "loss", "n_labeled"]):
-                summary.setdefault(key, {})[method] = 100 * group["change"].mean()
-                summary[key]["sets"] = len(group)
-                summary[key]["reps"] = group["repetitions"].max()
-        print(pd.DataFrame(summary).T.sort_index().round(2).to_string())
+                known = f"{len(group)}x{group['repetitions'].min()}"  # sets and fewest draws
+                change = f"{100 * group['change'].mean():+.2f} ({known})"
+                summary.setdefault(key, {})[method] = change
+        print(pd.DataFrame(summary).T.sort_index().to_string())
     bars(records)
 
 

@@ -73,7 +73,7 @@ def test_every_method_fits_missing_labels_and_predicts_classes(name, model, loss
     assert (fitted.n_labeled_, fitted.n_unlabeled_) == (30, 120)
     always_middle = np.abs(2 - TRUTH[UNLABELED]).mean()
     assert np.abs(predicted - TRUTH[UNLABELED]).mean() < always_middle
-    again = method.build(loss=loss, model=model, class_prior=PRIOR, random_state=0).fit(X, Y)
+    again = clone(built).fit(X, Y)
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
     assert fitted.score(X, TRUTH) < 0
 

@@ -41,7 +41,7 @@ def estimator(request):
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", ["at", "ls"])
 def test_check_estimator(estimator, loss):
-    expected = ARGMAX if loss == "at" and estimator is LinearOrdinalClassifierCV else {}
+    expected = ARGMAX if loss == "at" else {}
     settings = {**SMALL, "l2s": (0.01, 0.0001)}
     results = check_estimator(
         estimator(loss=loss, **settings), expected_failed_checks=expected, on_skip=None
