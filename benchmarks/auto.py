@@ -37,7 +37,7 @@ PRIORS = ("known", "labels")
 DECIDING = ("SV-CV", "SV-prior-CV", "tuned")
 ABLATIONS = ("SV-calibrated", "SEMI-CV", "SEMI-PP")
 OTHERS = ("SEMI1", "SEMI2", "TOR", "self-training")
-CRITERIA = ("SEMI-CV@task", "SEMI-CV@semi", "SEMI-CV@plug_in")  # beside the surrogate loss
+CRITERIA = tuple(f"SEMI-CV@criterion={name}" for name in ("task", "semi", "plug_in"))
 # Methods that learn the same whatever they are told of priors.
 WITHOUT_PRIOR = ("SV-CV", "self-training")
 # Methods that are SV-CV where priors are those of the labels.
@@ -117,13 +117,14 @@ def cells(data: Path, sizes, losses, priors, repetitions, methods) -> Iterator[C
                             yield Cell(name, size, loss, prior, repetition, method)
 
 
-def settings_of(cell: Cell, results: Path) -> dict[str, float]:
+def settings_of(cell: Cell, results: Path) -> dict[str, float | str]:
     """Methods without a search of their own have the penalty that SV-CV chose in the same cell.
 
-    What follows @ in a method's name is the criterion of its search.
+    What follows @ in a method's name is a setting of its own, such as criterion=task.
     """
     if "@" in cell.method:
-        return {"criterion": cell.method.split("@")[1]}
+        name, value = cell.method.split("@")[1].split("=")
+        return {name: value}
     if cell.method not in OTHERS:
         return {}
     tuned = Cell(cell.name, cell.n_labeled, cell.loss, cell.prior, cell.repetition, "SV-CV")
@@ -216,8 +217,9 @@ def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
 
 def report(arguments: argparse.Namespace) -> None:
     records = read_results(arguments.results)
-    everything = (*DECIDING, *ABLATIONS, *CRITERIA, *OTHERS)
-    methods = [m for m in everything if m in set(records["method"])]
+    present = set(records["method"])
+    listed = [m for m in (*DECIDING, *ABLATIONS, *CRITERIA, *OTHERS) if m in present]
+    methods = [*listed, *sorted(present - set(listed))]
     pd.set_option("display.width", 200)
     for base in arguments.bases:
         tables = {m: compare(records, m, base) for m in methods if m != base}
