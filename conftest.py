@@ -1,4 +1,4 @@
-"""Without the extra ``torch``, what needs it is left out, and the report says so."""
+"""Without the extras `torch` and `dask`, what needs them is left out, and the report says so."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
+HAS_DASK = find_spec("distributed") is not None
 HAS_TORCH = find_spec("torch") is not None and find_spec("skorch") is not None
 
 collect_ignore_glob = [] if HAS_TORCH else ["src/semiordinal/nn/*", "tests/test_nn_*.py"]
@@ -20,16 +21,23 @@ if HAS_TORCH:
     torch.set_num_threads(1)
 
 
-def pytest_report_header() -> str:
-    return "" if HAS_TORCH else "neural networks: not tested, the extra torch is not installed"
+def pytest_report_header() -> list[str]:
+    parts = [("neural networks", "torch", HAS_TORCH), ("clusters", "dask", HAS_DASK)]
+    return [
+        f"{part}: not tested, the extra {extra} is not installed"
+        for part, extra, is_there in parts
+        if not is_there
+    ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not HAS_TORCH:
-        missing = pytest.mark.skip(reason="the extra torch is not installed")
-        for item in items:
-            if "neural-networks" in item.name:
-                item.add_marker(missing)
+    pages = {"neural-networks": ("torch", HAS_TORCH), "scaling": ("dask", HAS_DASK)}
+    for page, (extra, is_there) in pages.items():
+        if not is_there:
+            missing = pytest.mark.skip(reason=f"the extra {extra} is not installed")
+            for item in items:
+                if f"{page}.md" in item.name:
+                    item.add_marker(missing)
 
 
 @pytest.fixture(autouse=True)

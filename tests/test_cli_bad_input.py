@@ -222,7 +222,7 @@ def test_other_kinds_of_files(folder, tmp_path):
     assert "must end in .csv or .parquet" in refused(1, *arguments, tmp_path / "p.txt")
     missing = semiordinal(*fit(tmp_path / "nowhere.csv", tmp_path / "m"))
     assert missing.exit_code == 2
-    assert "does not exist" in missing.err.replace("\n", " ")
+    assert "does not exist" in " ".join(missing.err.replace("│", " ").split())
 
 
 def test_where_nothing_can_be_written(folder, tmp_path):

@@ -14,7 +14,7 @@ BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "predict_memory.py"
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the resource module is of Unix")
 @pytest.mark.parametrize(
-    ("suffix", "sizes"), [(".parquet", (150_000, 450_000)), (".csv", (100_000, 220_000))]
+    ("suffix", "sizes"), [(".parquet", (300_000, 900_000)), (".csv", (100_000, 220_000))]
 )
 def test_memory_of_predict_does_not_grow(suffix, sizes):
     """The benchmark, on files of a size at which keeping them would show."""

@@ -10,8 +10,9 @@ import pytest
 from problems import LOSSES_WITH_MARGINS
 from semiordinal.losses import get_loss
 from semiordinal.margins import get_margin
+from semiordinal.models import MatrixRows
 from semiordinal.rows import RowLabels
-from semiordinal.sums import RowSums
+from semiordinal.sums import RiskPartial, RowSums
 
 K = 4
 
@@ -62,23 +63,6 @@ def test_values_are_the_definition(names):
     np.testing.assert_allclose(loss.values(scores), expected, rtol=1e-10)
 
 
-class OneBlock:
-    """A design whose one column is the latent score itself."""
-
-    def __init__(self, latent):
-        self.column = latent[:, None]
-        self.n_rows, self.n_columns, self.is_sparse = len(latent), 1, False
-        self.sums = self.column.sum(axis=0)
-        self.gram = self.column.T @ self.column
-        self.has_gram = True
-
-    def blocks(self):
-        yield slice(0, self.n_rows), self.column
-
-    def take(self, rows):
-        return OneBlock(self.column[rows, 0])
-
-
 def test_contraction_is_the_weighted_sum(names):
     """Whatever the signs of the label weights, tables and sums give Σ C ψ."""
     loss = get_loss(*names)
@@ -95,11 +79,14 @@ def test_contraction_is_the_weighted_sum(names):
             for j in range(7)
             for y in range(1, K + 1)
         )
-        sums = RowSums(loss.weigh(table), RowLabels(codes, row_weights), OneBlock(latent))
+        # A design whose one column is the latent score itself.
+        design, labels = MatrixRows([latent[:, None]]), RowLabels(codes, row_weights)
+        sums = RowSums(loss.weigh(table), labels, design)
         at = thresholds[:1] + loss.score_offsets(K) if loss.unit_gaps else thresholds
         total = sums.start(np.ones(1), at, 1)
         if sums.visits_rows:
-            sums.add_block(total, slice(0, 7), latent[:, None], latent, at)
+            partial = RiskPartial((sums.loss,), np.ones(1), at, 1)
+            total.add(design.reduce(partial, labels).parts[0])
         assert total.value == pytest.approx(expected, rel=1e-9)
 
 

@@ -229,10 +229,20 @@ def test_descent_ascent_is_the_plain_gradient_where_the_part_is_positive():
 def test_held_out_estimate_has_no_correction_and_no_penalty():
     latent, settings = latent_with_negative_part()
     scores = torch.as_tensor(latent)
-    plain = make_loss(**{**settings, "correction": "none"})(scores, CODES)
+    other = make_loss(**{**settings, "correction": "none"})
+    plain = other(scores, CODES)
     module = make_loss(**settings, order_penalty=10.0)
+    module.thresholds.load_state_dict(other.thresholds.state_dict())
     assert module.estimate(scores, CODES) == plain
     assert not module.estimate(scores, CODES).requires_grad
+
+
+@pytest.mark.parametrize("order", ["ordered", "free"])
+def test_thresholds_start_where_the_order_penalty_is_zero(order):
+    module = make_loss(thresholds=order, order_penalty=10.0)
+    assert torch.diff(module.thresholds()).min() > 1.5
+    latent = torch.as_tensor(PROBLEM.X[:, 0])
+    assert module(latent, CODES) == module.estimate(latent, CODES)
 
 
 def test_it_can_be_copied_and_pickled_after_use():

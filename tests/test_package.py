@@ -16,7 +16,8 @@ ROOT = Path(semiordinal.__file__).parent
 
 # Each part may import those before it, and others of its own group.
 LAYERS = [
-    {"_typing", "_threads", "_files"},
+    {"_typing"},
+    {"_threads", "_files", "_workspace", "_progress"},
     {"margins"},
     {"losses"},
     {"corrections"},
@@ -24,24 +25,27 @@ LAYERS = [
     {"theory"},
     {"labels", "metrics"},
     {"splits", "calibration", "priors"},
+    {"held_out"},
     {"rows"},
     {"sums"},
     {"empirical_risk", "latent_risk"},
     {"coordinates"},
     {"objective"},
     {"models"},
+    {"scale"},
     {"solvers"},
     {"tuning"},
     {"estimators"},
     {"baselines"},
     {"methods"},
     {"selection", "datasets", "plotting"},
+    {"diagnosis"},
     {"nn"},
-    {"quickstart", "model_files", "tables"},
+    {"quickstart", "model_files", "tables", "experiments", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-ONLY_IN = {"torch": "nn", "dask": "scale", "matplotlib": "plotting"}
+ONLY_IN = {"torch": "nn", "dask": "scale", "distributed": "scale", "matplotlib": "plotting"}
 
 
 def part_of(path: Path) -> str:
@@ -95,7 +99,7 @@ def test_core_works_without_the_heavy_packages():
     """Import and fit in a fresh interpreter in which they cannot be imported."""
     code = """
 import sys
-SHELL = ("pyarrow", "rich", "skops", "typer")
+SHELL = ("distributed", "jinja2", "pyarrow", "rich", "skops", "typer")
 class Blocked:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ("torch", "dask", "matplotlib", "pandas", "polars", *SHELL):
@@ -103,8 +107,11 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 import numpy as np
 import semiordinal, semiordinal.selection, semiordinal.datasets, semiordinal.plotting
+import semiordinal.diagnosis, semiordinal.report
 X = np.random.default_rng(0).normal(size=(60, 2))
 y = np.where(np.arange(60) < 20, np.digitize(X[:, 0], [-0.5, 0.5]), np.nan)
+blocks = lambda: iter([X, X])
+semiordinal.LinearOrdinalClassifier().fit(X, y, X_unlabeled=blocks)
 print(semiordinal.LinearOrdinalClassifier().fit(X, y).n_unlabeled_)
 """
     command = [sys.executable, "-c", code]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
@@ -25,6 +26,7 @@ from semiordinal.plotting import (
     ConfusionDisplay,
     CurveDisplay,
     RanksDisplay,
+    SharesDisplay,
     ThresholdsDisplay,
     VarianceRatioDisplay,
     class_colors,
@@ -258,15 +260,55 @@ def test_every_function_draws_on_the_axes_given():
         "plot_calibration": (model, X, y),
         "plot_confusion": (y, model.predict(X)),
         "plot_coefficients": (model,),
+        "plot_shares": (GRADES, {"labels": [0.25] * 4}),
         "plot_variance_ratio": (variance,),
         "plot_unlabeled_curve": ([1, 2], {"SEMI": [1.0, 1.0]}),
         "plot_cd_diagram": ({"a": 1.0, "b": 2.0}, 5),
     }
-    assert {name for name in plotting.__all__ if name.startswith("plot_")} == set(arguments)
+    functions = {name for name in plotting.__all__ if name.startswith("plot_")}
+    assert functions == {*arguments, "plot_panels"}  # which makes a figure of several axes
     for name, given in arguments.items():
         ax = Figure().subplots()
         assert getattr(plotting, name)(*given, ax=ax) is ax
         assert ax.lines or ax.patches
+
+
+def test_shares_are_drawn_in_class_order_beside_each_other():
+    given = {"labels": [0.1, 0.2, 0.3, 0.4], "predicted": [0.4, 0.3, 0.2, 0.1]}
+    ax = plotting.plot_shares(GRADES, given, {"predicted": [[0.3, 0.2, 0.1, 0.0], [0.5] * 4]})
+    assert legend(ax) == ["labels", "predicted"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == GRADES
+    for line, (name, shares) in zip(ax.lines, given.items(), strict=True):
+        assert line.get_label() == name
+        np.testing.assert_array_equal(line.get_ydata(), shares)
+        np.testing.assert_array_equal(np.round(line.get_xdata()), range(4))
+    shown = SharesDisplay(GRADES, {"labels": np.full(4, 0.25)})
+    assert [row[0] for row in shown.tables()[0].rows] == GRADES
+    with pytest.raises(ValueError, match="one for each of the 4 classes"):
+        plotting.plot_shares(GRADES, {"labels": [1.0]})
+
+
+def test_pictures_for_pages_take_the_pages_colours():
+    shown = SharesDisplay(["a<b", "$c$"], {"one": np.full(2, 0.5), "two": np.full(2, 0.5)})
+    svg = plotting.page_svg(shown, "mine", 'said "so"', 2, (5, 3))
+    root = ElementTree.fromstring(svg)  # it is well-formed
+    assert root.get("aria-label") == 'said "so"'
+    titles = [t.text for t in root.iter("title")]
+    assert titles == [f"class {c}, {g}: 50.0%" for g in ("one", "two") for c in ("a<b", "$c$")]
+    assert "var(--method-0)" in svg
+    assert "currentColor" in svg
+    assert not set(re.findall(r"#[0-9a-fA-F]{6}\b", svg)) & {c.lower() for c in METHOD_COLORS}
+    assert all(name.startswith("mine-") for name in re.findall(r'id="([^"]+)"', svg))
+    assert svg == plotting.page_svg(shown, "mine", 'said "so"', 2, (5, 3))
+    # Where one points is where the marker is.
+    hit = next(root.iter("circle"))
+    marks = [
+        u.attrib
+        for u in root.iter()
+        if u.tag.endswith("use") and "var(--method-0)" in u.get("style", "")
+    ]
+    assert float(hit.get("cx")) == pytest.approx(float(marks[0]["x"]), abs=0.1)
+    assert float(hit.get("cy")) == pytest.approx(float(marks[0]["y"]), abs=0.1)
 
 
 def test_names_with_dollar_signs_are_no_formulas():

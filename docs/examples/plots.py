@@ -20,10 +20,13 @@ from semiordinal import LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.losses import get_loss
 from semiordinal.plotting import (
+    VarianceRatioDisplay,
     plot_calibration,
     plot_cd_diagram,
     plot_coefficients,
     plot_confusion,
+    plot_panels,
+    plot_shares,
     plot_thresholds,
     plot_unlabeled_curve,
     plot_variance_ratio,
@@ -54,6 +57,18 @@ def calibration():
     return plot_calibration(model, X[held_out], STAGES[held_out])
 
 
+def shares():
+    models = {
+        gamma: LinearOrdinalClassifier(unlabeled_weight=gamma, **UNIFORM) for gamma in (0.0, 0.25)
+    }
+    hidden = X[np.isnan(Y)]
+    predicted = [model.fit(X, Y).predict(hidden).astype(int) for model in models.values()]
+    counts = [np.bincount(classes, minlength=6)[1:] / len(hidden) for classes in predicted]
+    names = ["predicted, labelled rows alone", "predicted, with unlabelled rows"]
+    known = {"assumed": np.full(5, 0.2), **dict(zip(names, counts, strict=True))}
+    return plot_shares(range(1, 6), known)
+
+
 def coefficients():
     standardized = (X - X.mean(axis=0)) / X.std(axis=0)
     model = LinearOrdinalClassifier(**UNIFORM).fit(standardized, Y)
@@ -67,16 +82,27 @@ def coefficients():
     return plot_coefficients(model, NAMES, intervals)
 
 
-def variance_ratio():
-    pilot = LinearOrdinalClassifier(unlabeled_weight=0.0, standardize=False)
+def parameter_variance(name):
+    """Of the parameters of a supervised fit to every other row, estimated on the others."""
+    pilot = LinearOrdinalClassifier(loss=name, unlabeled_weight=0.0, standardize=False)
     standardized = (X - X.mean(axis=0)) / X.std(axis=0)
     pilot.fit(standardized[::2], STAGES[::2])
     rows, codes = standardized[1::2], STAGES[1::2] - 1
-    loss, model = get_loss("at"), (pilot.coef_, pilot.thresholds_)
+    loss, model = get_loss(name), (pilot.coef_, pilot.thresholds_)
     weights = supervised_weights(np.bincount(codes).astype(float))
     hessian = risk_hessian(loss, weights, rows, codes, *model, l2=0.01)
     moments = gradient_moments(loss, rows, codes, *model, hessian)
-    return plot_variance_ratio(risk_variance(moments, np.full(5, 8), 400, np.full(5, 0.2)))
+    return risk_variance(moments, np.full(5, 8), 400, np.full(5, 0.2))
+
+
+def variance_ratio():
+    return plot_variance_ratio(parameter_variance("at"))
+
+
+def panels():
+    found = {name: parameter_variance(name) for name in ("at", "it", "ls")}
+    displays = {name: VarianceRatioDisplay.from_variance(each) for name, each in found.items()}
+    return plot_panels(displays).axes[0]
 
 
 def unlabeled_curve(n_draws=30):
@@ -121,8 +147,10 @@ PICTURES = {
     "thresholds": thresholds,
     "confusion": confusion,
     "calibration": calibration,
+    "shares": shares,
     "coefficients": coefficients,
     "variance-ratio": variance_ratio,
+    "panels": panels,
     "unlabeled-curve": unlabeled_curve,
     "cd-diagram": cd_diagram,
 }

@@ -13,7 +13,7 @@ from .corrections import Correction
 from .losses import OrdinalLoss
 from .risks import LabelWeights, Risk, modelled_label_weights
 from .rows import Design, RowLabels
-from .sums import RowSums, Sums
+from .sums import RiskPartial, RowSums, Sums
 
 
 class EmpiricalRisk:
@@ -55,18 +55,8 @@ class EmpiricalRisk:
 
     def thinned(self, most_per_label: int) -> EmpiricalRisk:
         """The risk on evenly spaced rows of each label, weighted up to stand for all."""
-        rows, factors = [], []
-        for of_label in self.labels.groups():
-            kept = of_label[:: -(-len(of_label) // most_per_label)]
-            rows.append(kept)
-            factors.append(np.full(len(kept), len(of_label) / len(kept)))
-        index = np.concatenate(rows)
-        ascending = np.argsort(index)
-        index = index[ascending]
-        labels = self.labels.take(index, np.concatenate(factors)[ascending])
-        return EmpiricalRisk(
-            self.design.take(index), labels, self.loss, self.label_weights, self.correction
-        )
+        design, labels = self.design.thinned(self.labels, most_per_label)
+        return EmpiricalRisk(design, labels, self.loss, self.label_weights, self.correction)
 
     def corrected_part(self, coef: Array, thresholds: Array) -> float:
         """The value of U − L2."""
@@ -84,11 +74,13 @@ class EmpiricalRisk:
 
     def _part_sums(self, coef: Array, thresholds: Array, order: int) -> list[Sums]:
         sums = [part.start(coef, thresholds, order) for part in self._parts]
-        if any(part.visits_rows for part in self._parts):
-            for rows, block in self.design.blocks():
-                latent = block @ coef
-                for part, total in zip(self._parts, sums, strict=True):
-                    part.add_block(total, rows, block, latent, thresholds)
+        visiting = [i for i, part in enumerate(self._parts) if part.visits_rows]
+        if visiting:
+            losses = tuple(self._parts[i].loss for i in visiting)
+            partial = RiskPartial(losses, coef, thresholds, order)
+            found = self.design.reduce(partial, self.labels)
+            for i, part in zip(visiting, found.parts, strict=True):
+                sums[i].add(part)
         return sums
 
 

@@ -16,8 +16,6 @@ from .risks import LabelWeights
 from .rows import RowLabels
 from .sums import Sums, ThresholdTerms
 
-_ALL = slice(None)
-
 
 class LatentRisk:
     """``main + factor · correction(corrected)`` of latent scores and thresholds.
@@ -83,11 +81,11 @@ class _LatentSums:
 
     def __init__(self, loss: WeightedLoss, labels: RowLabels):
         self._loss = loss
-        self._weights = labels.gather(loss.main, _ALL)
-        self._mirror = None if loss.mirror is None else labels.gather(loss.mirror, _ALL)
+        self._weights = labels.gather(loss.main)
+        self._mirror = None if loss.mirror is None else labels.gather(loss.mirror)
         self._slopes = None
         if loss.linear is not None:
-            slopes = -labels.gather(loss.linear.sum(axis=1, keepdims=True), _ALL)[:, 0]
+            slopes = -labels.gather(loss.linear.sum(axis=1, keepdims=True))[:, 0]
             self._slopes = np.broadcast_to(slopes, len(labels.codes))
         self._threshold_terms = ThresholdTerms(loss, labels)
 

@@ -27,6 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from ._typing import Array
+from ._workspace import Allocate, fresh
 from .margins import Absolute, Logistic, Margin, Square, get_margin
 
 # Weights this much smaller than the largest are rounding of an exact cancellation.
@@ -77,15 +78,18 @@ class WeightedLoss:
         main: Array,
         mirror: Array | None,
         order: int,
+        allocate: Allocate = fresh,
     ) -> Contraction:
         """The terms in ℓ for rows whose weights are ``main`` and ``mirror``.
 
         The linear, constant and gap terms depend on the rows only through sums that
-        never change, so whoever adds up the rows adds them once.
+        never change, so whoever adds up the rows adds them once. ``allocate`` gives memory
+        for temporaries, among them the curvature.
         """
-        value, gradient, curvature = self.margin.contract(latent, thresholds, main, order)
+        contract = self.margin.contract
+        value, gradient, curvature = contract(latent, thresholds, main, order, allocate)
         if mirror is not None:
-            mirrored = self.margin.contract(-latent, -thresholds, mirror, order)
+            mirrored = contract(-latent, -thresholds, mirror, order, allocate)
             value += mirrored[0]
             gradient -= mirrored[1]
             if curvature is not None and mirrored[2] is not None:

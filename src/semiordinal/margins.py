@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import expit
 
 from ._typing import Array
+from ._workspace import Allocate, fresh
 
 # Largest exponent whose exponential, and a few products of it, stay finite.
 LARGEST_EXPONENT = 700.0
@@ -50,7 +51,12 @@ class Margin(ABC):
         """ℓ''(z), zero at a kink."""
 
     def contract(
-        self, latent: Array, thresholds: Array, weights: Array, order: int
+        self,
+        latent: Array,
+        thresholds: Array,
+        weights: Array,
+        order: int,
+        allocate: Allocate = fresh,
     ) -> tuple[float, Array, Array | None]:
         """Weighted sum of ℓ over the scores ``thresholds − latent``, and its derivatives.
 
@@ -60,6 +66,8 @@ class Margin(ABC):
         thresholds : array of shape (m,)
         weights : array that broadcasts to (n, m)
         order : 1 for value and gradient, 2 for the curvature as well
+        allocate : callable
+            Gives memory for the arrays of shape (n, m).
 
         Returns
         -------
@@ -68,7 +76,8 @@ class Margin(ABC):
         gradient, curvature : arrays of shape (n, m), Fortran order
             ``weights ∘ ℓ'(scores)`` and ``weights ∘ ℓ''(scores)`` (None for order 1).
         """
-        scores = np.subtract(thresholds, latent[:, None], order="F")
+        scores = allocate((len(latent), len(thresholds)))
+        np.subtract(thresholds, latent[:, None], out=scores)
         value = weighted_sum(weights, self.value(scores))
         gradient = self.derivative(scores)
         gradient *= weights
@@ -111,7 +120,12 @@ class Logistic(Margin):
         return expit(z) * expit(-z)
 
     def contract(
-        self, latent: Array, thresholds: Array, weights: Array, order: int
+        self,
+        latent: Array,
+        thresholds: Array,
+        weights: Array,
+        order: int,
+        allocate: Allocate = fresh,
     ) -> tuple[float, Array, Array | None]:
         # One exp a row: exp(−score) factors into exp(latent − c) · exp(c − threshold);
         # and, where a row has one weight, one log a row: Σ log(1+e_i) = log Π(1+e_i).
@@ -119,20 +133,19 @@ class Logistic(Margin):
         spread = 0.5 * abs(thresholds[-1] - thresholds[0])
         reach = max(latent.max() - center, center - latent.min(), 0.0) + spread
         if not reach * len(thresholds) < LARGEST_EXPONENT:
-            return super().contract(latent, thresholds, weights, order)
-        odds = np.empty((len(latent), len(thresholds)), order="F")
-        np.multiply(np.exp(latent - center)[:, None], np.exp(center - thresholds), out=odds)
+            return super().contract(latent, thresholds, weights, order, allocate)
+        odds = allocate((len(latent), len(thresholds)))
+        shifted = allocate((len(latent), 1))
+        np.exp(np.subtract(latent[:, None], center, out=shifted), out=shifted)
+        np.multiply(shifted, np.exp(center - thresholds), out=odds)
         odds += 1
         if weights.shape[1] == 1:
-            product = odds[:, 0].copy()
-            for i in range(1, len(thresholds)):
-                product *= odds[:, i]
-            np.log(product, out=product)
-            value = weighted_sum(weights, product[:, None])
+            product = np.prod(odds, axis=1, keepdims=True, out=shifted)
+            value = weighted_sum(weights, np.log(product, out=product))
         else:
-            value = weighted_sum(weights, np.log(odds))
+            value = weighted_sum(weights, np.log(odds, out=allocate(odds.shape)))
         sigmoid = np.reciprocal(odds, out=odds)
-        gradient = sigmoid - 1
+        gradient = np.subtract(sigmoid, 1, out=allocate(odds.shape))
         curvature = None
         if order >= 2:
             curvature = np.multiply(gradient, sigmoid, out=sigmoid)

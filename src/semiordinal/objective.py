@@ -38,6 +38,26 @@ def starting_thresholds(loss: OrdinalLoss, class_totals: Array) -> Array:
     return np.maximum(thresholds, spaced)
 
 
+# At gaps of at least one the order penalty is zero; at two it stays so for a while.
+_ROOMY_GAP = 2.0
+
+
+def with_room(thresholds: Array) -> Array:
+    """Thresholds with the same mean, and gaps so wide that an order penalty is not felt at once.
+
+    For Adam: at a gap below one, the penalty's gradient is so large that the running mean of
+    squared gradients holds the thresholds where they are for a thousand steps.
+
+    Examples
+    --------
+    >>> with_room(np.array([0.0, 0.5, 4.0]))
+    array([-1. ,  1. ,  4.5])
+    """
+    gaps = np.maximum(np.diff(thresholds), _ROOMY_GAP)
+    widened = np.r_[0.0, np.cumsum(gaps)]
+    return widened - widened.mean() + thresholds.mean()
+
+
 class Objective:
     """``risk + (l2/2)‖v‖² + order penalty`` over solver variables (v, t)."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,39 @@ from scipy import sparse
 from ._typing import Array, Codes
 
 
+class Summable(Protocol):
+    """What a pass over rows makes of a block, so that blocks can be added up."""
+
+    def add(self, other: Self) -> None: ...
+
+
+S = TypeVar("S", bound=Summable)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some rows as 64-bit floats, their labels, and the number of the first among all."""
+
+    values: Any
+    labels: RowLabels
+    start: int = 0
+
+
+def summed(parts: Iterable[S]) -> S:
+    """The sum in the order given, so that it is the same however the parts were computed."""
+    remaining = iter(parts)
+    total = next(remaining)
+    for part in remaining:
+        total.add(part)
+    return total
+
+
 class Design(Protocol):
-    """Rows in blocks: what a model linear in its coefficients multiplies them with."""
+    """Rows in blocks: what a model linear in its coefficients multiplies them with.
+
+    ``reduce`` is the one way in which sums over rows are taken, wherever the rows lie: it
+    calls ``partial`` for blocks of them, in any process, and adds up what it gives.
+    """
 
     @property
     def n_rows(self) -> int: ...
@@ -25,6 +56,12 @@ class Design(Protocol):
 
     @property
     def is_sparse(self) -> bool: ...
+
+    @property
+    def head(self) -> Any: ...
+
+    @property
+    def tail(self) -> Tail | None: ...
 
     @property
     def sums(self) -> Array: ...
@@ -39,42 +76,78 @@ class Design(Protocol):
 
     def blocks(self) -> Iterator[tuple[slice, Array]]: ...
 
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S: ...
+
+    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Design, RowLabels]: ...
+
     def take(self, rows: Codes) -> Design: ...
 
     def kept(self) -> Design: ...
 
 
+class Tail(Protocol):
+    """Rows without labels, each of weight one, that follow those in memory."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def sums(self) -> Array: ...
+
+    @property
+    def gram(self) -> Array: ...
+
+
 @dataclass(frozen=True)
 class RowLabels:
-    """Label codes of the rows (−1 where unlabelled) and their weights (None for ones)."""
+    """Label codes of the rows (−1 where unlabelled) and their weights (None for ones).
+
+    ``n_more`` rows without a label, each of weight one, may follow.
+    """
 
     codes: Codes
     weights: Array | None = None
+    n_more: int = 0
 
-    def gather(self, table: Array, rows: slice) -> Array:
-        """Entries of a table by label, for some rows, times the rows' weights."""
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes) + self.n_more
+
+    @property
+    def head(self) -> RowLabels:
+        """The labels without the rows that follow."""
+        return self if not self.n_more else RowLabels(self.codes, self.weights)
+
+    def part(self, rows: slice) -> RowLabels:
+        """The labels of consecutive rows."""
+        return RowLabels(self.codes[rows], None if self.weights is None else self.weights[rows])
+
+    def gather(self, table: Array) -> Array:
+        """Entries of a table by label, times the rows' weights; one row for all where equal."""
         used = table[self.present]
         if len(used) == 1 or (used == used[0]).all():
-            if self.weights is None:
-                return used[:1]
-            return self.weights[rows, None] * used[:1]
-        gathered = np.take(table.T, self.codes[rows], axis=1, mode="wrap").T
-        return gathered if self.weights is None else gathered * self.weights[rows, None]
+            return used[:1] if self.weights is None else self.weights[:, None] * used[:1]
+        gathered = np.take(table.T, self.codes, axis=1, mode="wrap").T
+        return gathered if self.weights is None else gathered * self.weights[:, None]
 
-    def gather_column(self, column: Array, rows: slice) -> Array:
-        """Entries of one column of a table by label, for some rows, times the rows' weights."""
-        gathered = column.take(self.codes[rows], mode="wrap")
-        return gathered if self.weights is None else gathered * self.weights[rows]
+    def gather_column(self, column: Array) -> Array:
+        """Entries of one column of a table by label, times the rows' weights."""
+        gathered = column.take(self.codes, mode="wrap")
+        return gathered if self.weights is None else gathered * self.weights
 
     @cached_property
     def _counts(self) -> tuple[NDArray[np.intp], Array]:
         """Rows and summed weights by label, unlabelled first."""
-        none_missing = self.codes.min(initial=0) >= 0
+        none_missing = not self.n_more and self.codes.min(initial=0) >= 0
         bins = self.codes if none_missing else self.codes + 1
-        weighted = np.bincount(bins, self.weights).astype(np.float64)
-        rows = weighted if self.weights is None else np.bincount(bins)
+        weighted = np.bincount(bins, self.weights, 1).astype(np.float64)
+        rows = weighted if self.weights is None else np.bincount(bins, minlength=1)
         if none_missing:
             rows, weighted = np.concatenate([[0], rows]), np.concatenate([[0.0], weighted])
+        if self.n_more:
+            rows, weighted = rows.copy(), weighted.copy()
+            rows[0] += self.n_more
+            weighted[0] += self.n_more
         return rows.astype(np.intp), weighted
 
     @cached_property

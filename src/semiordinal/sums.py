@@ -2,39 +2,22 @@
 
 `RowSums` splits a weighted loss into what is known after one pass over the rows, whatever
 the coefficients (the linear, constant and gap terms, and all of a quadratic loss), and
-what each evaluation must visit the rows for.
+what each evaluation must visit the rows for. The latter is `RiskPartial`: one function of a
+block of rows and of the parameters, whose results add up, be the blocks in memory, in files or
+on other machines.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ._typing import Array
+from ._workspace import workspace
 from .losses import WeightedLoss, gap_values
 from .margins import LARGEST_EXPONENT
-from .rows import Design, RowLabels, as_dense
-
-
-@dataclass(slots=True)
-class Sums:
-    """Value, gradient and Hessian blocks; the Hessian is None where it was not asked for."""
-
-    value: float
-    coef: Array
-    thresholds: Array
-    hessian: Hessian | None = None
-
-    def add(self, other: Sums, factor: float) -> None:
-        self.value += factor * other.value
-        self.coef = self.coef + factor * other.coef
-        self.thresholds = self.thresholds + factor * other.thresholds
-        if self.hessian is not None and other.hessian is not None:
-            self.hessian.coef = self.hessian.coef + factor * other.hessian.coef
-            self.hessian.cross = self.hessian.cross + factor * other.hessian.cross
-            self.hessian.thresholds = self.hessian.thresholds + factor * other.hessian.thresholds
+from .rows import Block, Design, RowLabels, as_dense
 
 
 @dataclass(slots=True)
@@ -44,6 +27,74 @@ class Hessian:
     coef: Array
     cross: Array
     thresholds: Array
+
+
+@dataclass(slots=True)
+class Sums:
+    """Value, gradient and Hessian blocks of ``n`` rows; no Hessian where it was not asked for."""
+
+    value: float
+    coef: Array
+    thresholds: Array
+    hessian: Hessian | None = None
+    n: int = 0
+
+    def add(self, other: Sums, factor: float = 1.0) -> None:
+        self.n += other.n
+        self.value += factor * other.value
+        self.coef = self.coef + factor * other.coef
+        self.thresholds = self.thresholds + factor * other.thresholds
+        if self.hessian is not None and other.hessian is not None:
+            self.hessian.coef = self.hessian.coef + factor * other.hessian.coef
+            self.hessian.cross = self.hessian.cross + factor * other.hessian.cross
+            self.hessian.thresholds = self.hessian.thresholds + factor * other.hessian.thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class EachSums:
+    """The sums of several weighted losses over the same rows."""
+
+    parts: list[Sums]
+
+    @property
+    def n(self) -> int:
+        return self.parts[0].n
+
+    def add(self, other: EachSums) -> None:
+        for mine, others in zip(self.parts, other.parts, strict=True):
+            mine.add(others)
+
+
+@dataclass(frozen=True)
+class RiskPartial:
+    """From a block of rows to its part of the sums of weighted losses, at given parameters.
+
+    It knows nothing of other blocks, so it can be sent to wherever a block lies.
+    """
+
+    losses: tuple[WeightedLoss, ...]
+    coef: Array
+    thresholds: Array
+    order: int
+
+    def __call__(self, block: Block) -> EachSums:
+        latent = block.values @ self.coef
+        return EachSums([self._sums(loss, block, latent) for loss in self.losses])
+
+    def _sums(self, loss: WeightedLoss, block: Block, latent: Array) -> Sums:
+        main = block.labels.gather(loss.main)
+        mirror = None if loss.mirror is None else block.labels.gather(loss.mirror)
+        part = loss.contract(latent, self.thresholds, main, mirror, self.order, workspace)
+        by_coef = part.latent_gradient @ block.values
+        sums = Sums(part.value, by_coef, part.threshold_gradient, n=len(latent))
+        if part.curvature is not None:
+            dense, bend = as_dense(block.values), part.curvature
+            sums.hessian = Hessian(
+                _weighted_gram(dense, bend.sum(axis=1)),
+                -(dense.T @ bend),
+                np.diag(bend.sum(axis=0)),
+            )
+        return sums
 
 
 @dataclass(frozen=True)
@@ -115,43 +166,30 @@ class RowSums:
             self._quadratic.add_to(sums, coef, thresholds)
         return sums
 
-    def add_block(
-        self, sums: Sums, rows: slice, block: Any, latent: Array, thresholds: Array
-    ) -> None:
-        """Add the terms of one block of rows."""
-        loss, labels = self.loss, self.labels
-        main = labels.gather(loss.main, rows)
-        mirror = None if loss.mirror is None else labels.gather(loss.mirror, rows)
-        order = 1 if sums.hessian is None else 2
-        part = loss.contract(latent, thresholds, main, mirror, order)
-        sums.value += part.value
-        sums.coef = sums.coef + part.latent_gradient @ block
-        sums.thresholds += part.threshold_gradient
-        if sums.hessian is not None and part.curvature is not None:
-            dense = as_dense(block)
-            sums.hessian.coef += _weighted_gram(dense, part.curvature.sum(axis=1))
-            sums.hessian.cross -= dense.T @ part.curvature
-            sums.hessian.thresholds += np.diag(part.curvature.sum(axis=0))
-
 
 def _weighted_gram(block: Array, weights: Array) -> Array:
     """``blockᵀ diag(weights) block``; a symmetric product where no weight is negative."""
+    shape = block.shape
+    scaled = workspace(shape[::-1]).T if block.flags.c_contiguous else workspace(shape)
     if weights.min(initial=0.0) >= 0:
-        scaled = block * np.sqrt(weights)[:, None]
+        np.multiply(block, np.sqrt(weights)[:, None], out=scaled)
         return scaled.T @ scaled
-    return block.T @ (block * weights[:, None])
+    return block.T @ np.multiply(block, weights[:, None], out=scaled)
 
 
 def _weighted_sum(design: Design, labels: RowLabels, table: Array) -> Array:
     """``Σ row ⊗ table[label]``, (p, columns of the table)."""
-    total = np.zeros((design.n_columns, table.shape[1]))
-    for rows, block in design.blocks():
+
+    def of_block(block: Block) -> list[Array]:
         if table.shape[1] == 1:
             # Twice as fast as by a matrix of one column.
-            total[:, 0] += labels.gather_column(table[:, 0], rows) @ block
-        else:
-            weights = labels.gather(table, rows)
-            total += block.T @ np.broadcast_to(weights, (block.shape[0], table.shape[1]))
+            return [(block.labels.gather_column(table[:, 0]) @ block.values)[:, None]]
+        weights = block.labels.gather(table)
+        return [block.values.T @ np.broadcast_to(weights, (block.values.shape[0], table.shape[1]))]
+
+    (total,) = design.head.array_sums(of_block, labels.head)
+    if design.tail is not None:
+        total = total + np.outer(design.tail.sums, table[-1])
     return total
 
 
@@ -159,8 +197,9 @@ def _linear_sum(design: Design, labels: RowLabels, loss: WeightedLoss) -> Array:
     """``Σ row Σ_i linear[label, i]``; what a quadratic loss needs besides comes along."""
     assert loss.linear is not None
     table = loss.linear.sum(axis=1, keepdims=True)
-    if loss.is_quadratic and labels.weights is None and not design.has_gram:
-        return design.take_moments(lambda rows: labels.gather_column(table[:, 0], rows))
+    in_one_pass = loss.is_quadratic and labels.weights is None and design.tail is None
+    if in_one_pass and not design.has_gram:
+        return design.take_moments(lambda rows: labels.part(rows).gather_column(table[:, 0]))
     return _weighted_sum(design, labels, table)[:, 0]
 
 
@@ -169,11 +208,15 @@ def _quadratic_moments(design: Design, labels: RowLabels, main: Array, n_scores:
     repeats = n_scores // main.shape[1]
     p = design.n_columns
     rows, gram = np.zeros((p, main.shape[1])), np.zeros((p, p))
-    if labels.weights is None:
+    if design.tail is not None:
+        rows = np.outer(design.tail.sums, main[-1])
+        gram = repeats * main[-1].sum() * design.tail.gram
+        design, labels = design.head, labels.head
+    if labels.weights is None and design.n_rows:
         # Rows of the most common weight share one unweighted pass; the others are few.
         common = main[labels.most_common]
-        rows = np.outer(design.sums, common)
-        gram = repeats * common.sum() * design.gram
+        rows = rows + np.outer(design.sums, common)
+        gram = gram + repeats * common.sum() * design.gram
         differs = (main != common).any(axis=1)
         odd = np.empty(0, dtype=np.intp)
         if differs[labels.present].any():
@@ -181,10 +224,13 @@ def _quadratic_moments(design: Design, labels: RowLabels, main: Array, n_scores:
         design, labels, main = design.take(odd), labels.take(odd), main - common
     if design.n_rows:
         rows = rows + _weighted_sum(design, labels, main)
-        for at, block in design.blocks():
-            dense = as_dense(block)
-            weights = repeats * labels.gather(main, at).sum(axis=1)
-            gram = gram + _weighted_gram(dense, np.broadcast_to(weights, len(dense)))
+
+        def weighted_gram(block: Block) -> list[Array]:
+            dense = as_dense(block.values)
+            weights = repeats * block.labels.gather(main).sum(axis=1)
+            return [_weighted_gram(dense, np.broadcast_to(weights, len(dense)))]
+
+        gram = gram + design.head.array_sums(weighted_gram, labels)[0]
     return _Quadratic(np.tile(totals, repeats), np.tile(rows, (1, repeats)), gram)
 
 

@@ -5,8 +5,11 @@ from . import fit  # isort: skip
 from . import predict  # isort: skip
 from . import evaluate  # isort: skip
 from . import compare  # isort: skip
+from . import diagnose  # isort: skip
+from . import report  # isort: skip
 from . import inspect  # isort: skip
 from . import datasets  # isort: skip
+from . import reproduce  # isort: skip
 from . import quickstart  # isort: skip
 from ._face import app, main
 
@@ -14,10 +17,13 @@ __all__ = [
     "app",
     "compare",
     "datasets",
+    "diagnose",
     "evaluate",
     "fit",
     "inspect",
     "main",
     "predict",
     "quickstart",
+    "report",
+    "reproduce",
 ]

@@ -15,10 +15,10 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from .. import __version__
+from .._progress import progress as progress
 
 app = typer.Typer(
     name="semiordinal",
@@ -129,22 +129,6 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-@contextmanager
-def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, if that is a terminal; gives a function that moves it on."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    error_console = Console(stderr=True)
-    quiet = not error_console.is_terminal
-    with Progress(*columns, console=error_console, transient=True, disable=quiet) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda steps: bar.advance(task, steps)
 
 
 @contextmanager

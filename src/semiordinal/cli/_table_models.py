@@ -39,13 +39,17 @@ class TableModel:
         with face.progress(title, file.n_rows()) as step:
             for batch in file.batches([*self.features, *more]):
                 if len(batch):
-                    for column, values in unknown_categories(self.pipeline, batch).items():
-                        self._strangers.setdefault(column, set()).update(map(str, values))
+                    self.note_strangers(batch)
                     yield batch
                 n_rows += len(batch)
                 step(len(batch))
         if not n_rows:
             raise TableError(f"{str(file.path)!r} has no rows.")
+
+    def note_strangers(self, batch: pd.DataFrame) -> None:
+        """Keep in mind the categories in these rows that the model does not know."""
+        for column, values in unknown_categories(self.pipeline, batch).items():
+            self._strangers.setdefault(column, set()).update(map(str, values))
 
     def _check_columns(self, file: TableFile) -> None:
         present = file.columns()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _face as face
+from . import _options as options
 
 if TYPE_CHECKING:
     from .._typing import Array
@@ -19,11 +19,9 @@ _REFERENCE = "SV"
 
 @face.command("compare")
 def compare(
-    data: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")],
-    target: Annotated[str, typer.Option(help="Column of ordered classes, empty where unknown.")],
-    order: Annotated[
-        str | None, typer.Option(help="Classes from the lowest to the highest: low,mid,high.")
-    ] = None,
+    data: options.DataArgument,
+    target: options.TargetOption,
+    order: options.OrderOption = None,
     methods: Annotated[
         str | None, typer.Option(help="Names between commas; by default all that are installed.")
     ] = None,
@@ -32,17 +30,11 @@ def compare(
         float, typer.Option(min=0.05, max=0.9, help="Share of the labelled rows to hold out.")
     ] = 0.25,
     model: Annotated[str, typer.Option(help="linear or kernel, for methods with both.")] = "linear",
-    loss: Annotated[str, typer.Option(help="at, cl, lad, it or ls.")] = "at",
-    class_prior: Annotated[
-        str, typer.Option(help="labels, uniform, or known probabilities: 0.2,0.5,0.3.")
-    ] = "labels",
-    missing_label: Annotated[
-        str | None, typer.Option(help="What marks a missing label, beside an empty cell.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Use a column even if it looks like an id.")
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave a column out.")] = None,
+    loss: options.LossOption = "at",
+    class_prior: options.ClassPriorOption = "labels",
+    missing_label: options.MissingLabelOption = None,
+    keep: options.KeepOption = None,
+    drop: options.DropOption = None,
     encoding: face.EncodingOption = "utf-8",
     seed: face.SeedOption = 0,
     as_json: face.JsonOption = False,
@@ -58,11 +50,11 @@ def compare(
       semiordinal compare wine.csv --target quality --methods SV,SEMI-median,TOR --repeats 20
       semiordinal compare patients.csv --target stage --order mild,moderate,severe --json
     """
+    from ..held_out import TASKS
     from ..losses import get_loss
     from ..methods import METHODS, available_methods
     from ..tables.reading import TableFile
     from . import _training as training
-    from ._scores import TASKS
 
     training.check_settings(model, loss, "logistic", models=("linear", "kernel"))
     names = training.split_list(methods) or list(METHODS)
@@ -123,7 +115,8 @@ def _scores(
     """Scores of each method on each split, and why some have none."""
     import numpy as np
 
-    from ._scores import METRICS, predict_held_out
+    from ..held_out import METRICS
+    from ._scores import predict_held_out
 
     found, failures = {}, {}
     with face.progress("Comparing", len(splits) * len(estimators)) as step:
@@ -151,6 +144,7 @@ def _scores(
 
 def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str, Any]]:
     """Means, standard errors and the test of each method, the best first."""
+    from ..metrics import signed_rank_p_value
     from ._scores import standard_error
 
     reference = _REFERENCE if _REFERENCE in scores else next(iter(scores))
@@ -164,23 +158,9 @@ def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str,
             row["against"] = reference
             row["better"] = int((difference < 0).sum())
             row["worse"] = int((difference > 0).sum())
-            row["p_value"] = _wilcoxon(difference)
+            row["p_value"] = signed_rank_p_value(difference)
         rows.append(row)
     return sorted(rows, key=lambda row: row[metric]["mean"])
-
-
-def _wilcoxon(difference: Array) -> float:
-    """The two-sided p-value; one where there is no difference at all."""
-    import warnings
-
-    from scipy.stats import wilcoxon
-
-    if not difference.any():
-        return 1.0
-    with warnings.catch_warnings():
-        # Of ties and few splits, for which SciPy takes the normal approximation.
-        warnings.simplefilter("ignore")
-        return float(wilcoxon(difference).pvalue)
 
 
 def _say(
@@ -190,7 +170,7 @@ def _say(
     metric: str,
     repeats: int,
 ) -> None:
-    from ._scores import METRICS
+    from ..held_out import METRICS
 
     def cells(row: dict[str, Any]) -> list[str]:
         scores = [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,75 +20,118 @@ def datasets(
     labels: Annotated[
         int | None, typer.Option(min=2, help="Labels to keep, at random; by default all.")
     ] = None,
+    fetch: Annotated[
+        bool,
+        typer.Option("--fetch", help="Get it from OpenML, into the folder SEMIORDINAL_DATA."),
+    ] = False,
     seed: face.SeedOption = 0,
     force: face.ForceOption = False,
     as_json: face.JsonOption = False,
 ) -> None:
-    """List the data sets, or write one to a file, with the column target.
+    """List the data sets, write one to a file with the column target, or fetch one.
+
+    diabetes-stages is bundled; the others are read from the folder SEMIORDINAL_DATA.
 
     Examples:
 
       semiordinal datasets
       semiordinal datasets diabetes-stages --labels 40 --out diabetes.csv
+      semiordinal datasets kinematics --fetch
     """
-    loaders = _loaders()
-    if name is None:
-        _list(loaders, as_json)
-        return
-    if name not in loaders:
-        raise face.UsageError(f"There is no data set {name}; choose from {', '.join(loaders)}.")
-    if out is None:
-        raise face.UsageError("Say where to write it: --out FILE.csv or --out FILE.parquet")
-    frame = _frame(loaders[name], labels, seed)
-    _write(frame, out, force)
-    n_labeled = int(frame[_TARGET].notna().sum())
-    if as_json:
-        face.say_json({"rows": len(frame), "labeled": n_labeled, "file": str(out)})
-    else:
-        face.say(f"{out}: {len(frame)} rows, {n_labeled} with a label in the column {_TARGET}.")
-
-
-def _loaders() -> dict[str, Callable[..., Any]]:
-    """Functions that give rows and labels without being told anything, by their short names."""
     from .. import datasets as offered
 
-    found = {}
-    for name in offered.__all__:
-        kind, _, rest = name.partition("_")
-        loader = getattr(offered, name)
-        if kind in ("load", "fetch") and not _required(loader):
-            found[rest.replace("_", "-")] = loader
-    return found
-
-
-def _required(loader: Callable[..., Any]) -> list[str]:
-    parameters = inspect.signature(loader).parameters.values()
-    return [p.name for p in parameters if p.default is p.empty]
-
-
-def _list(loaders: dict[str, Callable[..., Any]], as_json: bool) -> None:
-    rows = {name: (inspect.getdoc(loader) or "").split("\n")[0] for name, loader in loaders.items()}
+    if name is None:
+        _list(as_json)
+        return
+    if name not in offered.DATASETS:
+        known = ", ".join(offered.DATASETS)
+        raise face.UsageError(f"There is no data set {name}; choose from {known}.")
+    if out is None and not fetch:
+        raise face.UsageError("Say where to write it: --out FILE.csv or --out FILE.parquet")
+    told: dict[str, Any] = {}
+    if fetch:
+        folder = offered.data_folder()
+        told["rows"] = len(offered.fetch(name, folder=folder)[0])
+        told["folder"] = str(folder)
+    if out is not None:
+        frame = _frame(name, labels, seed)
+        _write(frame, out, force)
+        told |= {"rows": len(frame), "labeled": int(frame[_TARGET].notna().sum())}
+        told["file"] = str(out)
     if as_json:
-        face.say_json({"datasets": rows})
-    else:
-        listed = [list(row) for row in rows.items()]
-        face.say_table("Data sets", ["name", "what it is"], listed, n_texts=2)
+        face.say_json(told)
+        return
+    if fetch:
+        face.say(f"{name}: {told['rows']} rows, in the folder {told['folder']}.")
+    if out is not None:
+        labeled = f"{told['labeled']} with a label in the column {_TARGET}"
+        face.say(f"{out}: {told['rows']} rows, {labeled}.")
 
 
-def _frame(loader: Callable[..., Any], labels: int | None, seed: int) -> Any:
+def _list(as_json: bool) -> None:
+    from ..datasets import DATASETS
+
+    if as_json:
+        listed = {
+            facts.name: {
+                "rows": facts.n_rows,
+                "dims": facts.n_features,
+                "classes": facts.n_classes,
+                "priors": facts.class_prior,
+                "nature": facts.nature,
+                "source": facts.source,
+                "openml": facts.openml,
+                "available": _is_here(facts.name),
+            }
+            for facts in DATASETS.values()
+        }
+        face.say_json({"datasets": listed})
+        return
+    headers = ["name", "priors", "nature", "source", "here", "rows", "dims", "classes"]
+    rows = [
+        [
+            facts.name,
+            _shares(facts.class_prior),
+            facts.nature,
+            facts.source,
+            "yes" if _is_here(facts.name) else "",
+            str(facts.n_rows),
+            str(facts.n_features),
+            str(facts.n_classes),
+        ]
+        for facts in DATASETS.values()
+    ]
+    face.say_table("Data sets", headers, rows, n_texts=5)
+    face.say("here: bundled, or in the folder that SEMIORDINAL_DATA names.")
+
+
+def _shares(prior: Any) -> str:
+    """Priors in two digits; those that are all alike once."""
+    if prior.max() - prior.min() < 0.005:
+        return f"{len(prior)} x {prior.mean():.4g}"
+    return " ".join(f"{share:.2f}".removeprefix("0") for share in prior)
+
+
+def _is_here(name: str) -> bool:
+    from ..datasets._catalog import BUNDLED
+    from ..datasets._load import FOLDER_VARIABLE, path_of
+
+    folder = os.environ.get(FOLDER_VARIABLE)
+    return name == BUNDLED or (bool(folder) and path_of(name, Path(str(folder))).is_file())
+
+
+def _frame(name: str, labels: int | None, seed: int) -> Any:
     import pandas as pd
 
-    from ..datasets import mask_labels
+    from ..datasets import load, mask_labels
 
-    X, y = loader()[:2]
-    frame = pd.DataFrame(X)
-    frame.columns = [f"x{i + 1}" if isinstance(c, int) else str(c) for i, c in enumerate(frame)]
+    X, y = load(name)
+    frame = pd.DataFrame(X, columns=[f"x{i + 1}" for i in range(X.shape[1])])
     if labels is None:
         frame[_TARGET] = y
     else:
         masked = pd.Series(mask_labels(y, labels, random_state=seed), index=frame.index)
-        is_number = pd.api.types.is_numeric_dtype(masked.dtype)
-        frame[_TARGET] = masked.astype("Int64") if is_number else masked
+        frame[_TARGET] = masked.astype("Int64")
     return frame
 
 

@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import _face as face
+from . import _options as options
 
 if TYPE_CHECKING:
     from .._typing import Codes
+    from ..held_out import HeldOut
     from ..tables.reading import TableFile
-    from ._scores import HeldOut
     from ._table_models import TableModel
 
 
 @face.command("evaluate")
 def evaluate(
     model: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Model file.")],
-    data: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")],
+    data: options.DataArgument,
     target: Annotated[
         str | None, typer.Option(help="Column of classes; by default that of the fit.")
     ] = None,
-    missing_label: Annotated[
-        str | None, typer.Option(help="What marks a missing label, beside an empty cell.")
-    ] = None,
+    missing_label: options.MissingLabelOption = None,
     encoding: face.EncodingOption = "utf-8",
     as_json: face.JsonOption = False,
 ) -> None:
@@ -39,8 +38,9 @@ def evaluate(
       semiordinal evaluate wine.semiordinal test.csv --target quality
       semiordinal evaluate wine.semiordinal test.parquet --target quality --json
     """
+    from ..held_out import METRICS
     from ..tables.reading import TableFile, check_column
-    from ._scores import METRICS, standard_error
+    from ._scores import standard_error
     from ._table_models import TableModel
 
     file = TableFile(data, encoding)
@@ -79,9 +79,9 @@ def _held_out(
     loaded: TableModel, file: TableFile, name: str, missing_label: str | None
 ) -> tuple[HeldOut, int]:
     """Codes of labels and of predictions of the labelled rows, and how many have none."""
+    from ..held_out import HeldOut, join
     from ..labels import encode_labels
     from ..tables.target import read_labels
-    from ._scores import HeldOut, join
 
     names = [label for label in loaded.classes if isinstance(label, str)]
     by_text = {str(label): label for label in loaded.classes}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import _face as face
+from . import _options as options
 
 if TYPE_CHECKING:
     from ._training import TrainingTable
@@ -16,38 +17,26 @@ if TYPE_CHECKING:
 
 @face.command("fit")
 def fit(
-    data: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")],
-    target: Annotated[str, typer.Option(help="Column of ordered classes, empty where unknown.")],
-    order: Annotated[
-        str | None, typer.Option(help="Classes from the lowest to the highest: low,mid,high.")
-    ] = None,
+    data: options.DataArgument,
+    target: options.TargetOption,
+    order: options.OrderOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Model file; by default DATA's name with .semiordinal.")
     ] = None,
     model: Annotated[str, typer.Option(help="linear, kernel or network.")] = "linear",
-    loss: Annotated[
-        str, typer.Option(help="at, cl, lad (absolute error), it (zero-one), ls (squared).")
-    ] = "at",
+    loss: options.LossOption = "at",
     margin: Annotated[
         str, typer.Option(help="For at and it: logistic, double_hinge, squared, ...")
     ] = "logistic",
     unlabeled_weight: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of the unlabelled rows' part; 0: none.")
     ] = 0.25,
-    removed_class: Annotated[
-        str, typer.Option(help="smallest, largest, median or a class: whom they stand in for.")
-    ] = "median",
-    class_prior: Annotated[
-        str, typer.Option(help="labels, uniform, or known probabilities: 0.2,0.5,0.3.")
-    ] = "labels",
-    l2: Annotated[float, typer.Option(min=0.0, help="Weight of the penalty.")] = 0.01,
-    missing_label: Annotated[
-        str | None, typer.Option(help="What marks a missing label, beside an empty cell.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Use a column even if it looks like an id.")
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave a column out.")] = None,
+    removed_class: options.RemovedClassOption = "median",
+    class_prior: options.ClassPriorOption = "labels",
+    l2: options.L2Option = 0.01,
+    missing_label: options.MissingLabelOption = None,
+    keep: options.KeepOption = None,
+    drop: options.DropOption = None,
     encoding: face.EncodingOption = "utf-8",
     seed: face.SeedOption = 0,
     force: face.ForceOption = False,
@@ -117,7 +106,8 @@ def _cross_validate(table: TrainingTable, estimator: Any, seed: int) -> dict[str
     """Errors on labelled rows that were held out, with and without the unlabelled rows."""
     from sklearn.base import clone
 
-    from ._scores import join, predict_held_out, standard_error
+    from ..held_out import join
+    from ._scores import predict_held_out, standard_error
 
     folds = table.folds(seed)
     if not folds:
@@ -168,7 +158,7 @@ def _say(table: TrainingTable, result: dict[str, Any], path: Path) -> None:
     face.say(f"Model: {result['model']}, {chosen}")
     validation = result["cross_validation"]
     if validation:
-        from ._scores import METRICS
+        from ..held_out import METRICS
 
         names = {"SV": "SV, labelled rows alone", "SEMI": "SEMI, the model that is saved"}
         if "SEMI" not in validation["scores"]:

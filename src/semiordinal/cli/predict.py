@@ -13,17 +13,22 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from ..scale.prediction import BatchPredictor
     from ..tables.reading import TableFile
     from ._table_models import TableModel
 
-_PREDICTION = "prediction"
+PREDICTION = "prediction"
 
 
 @face.command("predict")
 def predict(
     model: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Model file.")],
-    data: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")],
-    out: Annotated[Path, typer.Option(help="File to write, .csv or .parquet.")],
+    data: Annotated[
+        Path, typer.Argument(exists=True, help="CSV or Parquet, or a folder of Parquet files.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="File to write, .csv or .parquet; for a folder, a folder.")
+    ],
     id_column: Annotated[
         str | None, typer.Option("--id", help="Column to copy beside the predictions.")
     ] = None,
@@ -35,37 +40,32 @@ def predict(
     """Predict the class of every row of a table.
 
     Rows are read and written in batches, so the file may be larger than memory. In CSV, texts
-    that a spreadsheet would take for a formula get an apostrophe in front.
+    that a spreadsheet would take for a formula get an apostrophe in front. Of a folder, each
+    Parquet file gets a part of its own; a run that was broken off goes on where it was.
 
     Examples:
 
       semiordinal predict wine.semiordinal new.csv --out predictions.csv
       semiordinal predict wine.semiordinal new.parquet --out predictions.parquet --id bottle
       semiordinal predict wine.semiordinal new.csv --out predictions.csv --proba --force
+      semiordinal predict wine.semiordinal bottles/ --out predictions/ --id bottle
     """
     from .._files import check_output
-    from ..tables.reading import TableFile, check_column
-    from ..tables.writing import table_writer
+    from ..tables.reading import TableFile
     from ._table_models import TableModel
 
-    check_output(out, force)
+    if not data.is_dir():
+        check_output(out, force)
     if out.resolve() in (data.resolve(), model.resolve()):
         raise face.UsageError(f"--out {out} would overwrite what is read. Choose another name.")
-    file = TableFile(data, encoding)
     loaded = TableModel(model)
-    if id_column is not None:
-        check_column(id_column, file.columns(), "--id")
     if proba:
         _check_probabilities(loaded)
-    schema = _schema(loaded, file, id_column, proba)
-    counts = dict.fromkeys(loaded.classes, 0)
-    with table_writer(out, schema, force) as writer:
-        more = [] if id_column is None else [id_column]
-        for batch in loaded.batches(file, more, "Predicting"):
-            predictions = _predictions(loaded, batch, id_column, schema.names)
-            for label, count in predictions[_PREDICTION].value_counts().items():
-                counts[label] += int(count)
-            writer.write(predictions)
+    keep = [] if id_column is None else [id_column]
+    if data.is_dir():
+        counts = _predict_folder(loaded, data, out, keep, proba, force)
+    else:
+        counts = _predict_file(loaded, TableFile(data, encoding), out, keep, proba, force)
     n_rows = sum(counts.values())
     if as_json:
         notes = loaded.all_notes()
@@ -89,31 +89,64 @@ def _check_probabilities(loaded: TableModel) -> None:
         raise face.UsageError(f"--proba: {reason} Leave --proba out, or fit anew.") from None
 
 
-def _schema(loaded: TableModel, file: TableFile, id_column: str | None, proba: bool) -> pa.Schema:
-    """Columns of the output, with types that do not depend on a batch."""
-    import pyarrow as pa
+def _predict_file(
+    loaded: TableModel, file: TableFile, out: Path, keep: list[str], proba: bool, force: bool
+) -> dict[Any, int]:
+    """Write the predictions of one file; gives how many there are of each class."""
+    from ..tables.reading import check_column
+    from ..tables.writing import table_writer
 
-    kinds: dict[type, Any] = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    columns = {_PREDICTION: kinds.get(type(loaded.classes[0]), pa.string())}
-    if proba:
-        columns |= {f"probability_{label}": pa.float64() for label in loaded.classes}
-    if id_column in columns:
-        raise face.UsageError(f"--id {id_column} has the name of an output column. Rename it.")
-    if id_column is not None:
-        columns = {id_column: file.arrow_type(id_column)} | columns
-    return pa.schema(list(columns.items()))
+    for name in keep:
+        check_column(name, file.columns(), "--id")
+    kept = {name: file.arrow_type(name) for name in keep}
+    predictor, schema = _predictor(loaded, kept, proba)
+    counts = dict.fromkeys(loaded.classes, 0)
+    with table_writer(out, schema, force) as writer:
+        for batch in loaded.batches(file, keep, "Predicting"):
+            predictions = predictor(batch)
+            for label, count in predictions[PREDICTION].value_counts().items():
+                counts[label] += int(count)
+            writer.write(predictions)
+    return counts
 
 
-def _predictions(
-    loaded: TableModel, batch: pd.DataFrame, id_column: str | None, names: list[str]
-) -> pd.DataFrame:
-    """A batch of output, with the columns in order."""
-    import pandas as pd
+def _predict_folder(
+    loaded: TableModel, folder: Path, out: Path, keep: list[str], proba: bool, force: bool
+) -> dict[Any, int]:
+    """Write a part for each Parquet file of a folder; gives how many there are of each class."""
+    import joblib
+    import pyarrow.parquet as pq
 
-    found: dict[str, Any] = {} if id_column is None else {id_column: batch[id_column]}
-    found[_PREDICTION] = loaded.pipeline.predict(batch)
-    n_probabilities = len(names) - len(found)
-    if n_probabilities:
-        columns = loaded.pipeline.predict_proba(batch).T
-        found |= dict(zip(names[-n_probabilities:], columns, strict=True))
-    return pd.DataFrame(found, index=batch.index)
+    from ..scale.parquet import column_types, find_files
+    from ..scale.prediction import PartWriter, write_parts
+    from ..tables.reading import check_column
+
+    files, filesystem = find_files(folder)
+    for name in keep:
+        check_column(name, pq.read_schema(files[0]).names, "--id")
+    predictor, schema = _predictor(loaded, column_types(files[0], filesystem, keep), proba)
+
+    def predict(frame: pd.DataFrame) -> pd.DataFrame:
+        loaded.note_strangers(frame)
+        return predictor(frame)
+
+    columns = list(dict.fromkeys([*loaded.features, *keep]))
+    writer = PartWriter(predict, columns, schema, joblib.hash(loaded.pipeline))
+    parts = write_parts(writer, folder, out, force=force, verbose=True)
+    counts = dict.fromkeys(loaded.classes, 0)
+    for part in parts:
+        for batch in pq.ParquetFile(part).iter_batches(columns=[PREDICTION]):
+            for found in batch.column(0).value_counts().to_pylist():
+                counts[found["values"]] += found["counts"]
+    return counts
+
+
+def _predictor(
+    loaded: TableModel, kept: dict[str, Any], proba: bool
+) -> tuple[BatchPredictor, pa.Schema]:
+    """What predicts for batches of rows, and the schema of what it gives."""
+    from ..scale.prediction import BatchPredictor, prediction_schema, probability_names
+
+    names = probability_names(loaded.classes) if proba else ()
+    schema = prediction_schema(loaded.classes, kept, proba)
+    return BatchPredictor(loaded.pipeline, tuple(kept), names), schema

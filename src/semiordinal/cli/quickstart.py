@@ -30,8 +30,9 @@ def quickstart(
       semiordinal quickstart --labels 80 --draws 10 --picture thresholds.png
     """
     from .._files import check_output
+    from ..held_out import METRICS
     from ..quickstart import run
-    from ._scores import METRICS, standard_error
+    from ._scores import standard_error
 
     if picture is not None:
         check_output(picture, force)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -14,10 +16,11 @@ from sklearn.utils import check_random_state
 
 from .._threads import blas_threads_for
 from .._typing import Array
-from ..coordinates import Coordinates
+from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import risk_on_rows
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
+from ..models import DrawPartial
 from ..objective import Objective, threshold_map
 from ..risks import Risk
 from ..rows import Design, latent_scores
@@ -27,6 +30,7 @@ from ._control import check_control, control_predictions
 from ._predict import ProbabilityPredictor
 from ._risk import RiskChooser
 from ._rows import TrainingRows, training_rows
+from ._subsampling import SubsamplingCost, subsampling_cost
 
 _RANDOM_STARTS = 2
 
@@ -65,6 +69,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
 
     coef_: Array
+    _takes_sources = True
 
     def __init__(
         self,
@@ -87,6 +92,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         solver: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
+        max_unlabeled: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ):
         self.loss = loss
@@ -107,6 +114,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
+        self.max_unlabeled = max_unlabeled
+        self.verbose = verbose
         self.random_state = random_state
 
     @abstractmethod
@@ -134,8 +143,11 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as two such rows, labelled or not.
-        X_unlabeled : array, sparse matrix or data frame, optional
-            More rows without labels, each of weight one.
+        X_unlabeled : array, sparse matrix, data frame or source of rows, optional
+            More rows without labels, each of weight one. Sources are read in passes, so that
+            they may be larger than memory: the path of a Parquet file, a glob or a folder of
+            them, a pyarrow dataset, a Dask DataFrame or Array, a function that returns an
+            iterator of blocks, or an object of `semiordinal.scale`.
 
         Returns
         -------
@@ -143,36 +155,33 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         """
         loss = get_loss(self.loss, self.margin)
         self._check_parameters()
-        rows = training_rows(
-            self,
-            X,
-            y,
-            sample_weight,
-            X_unlabeled,
-            self.classes,
-            self.missing_label,
-            finite=False,
-        )
-        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-        risk = self._risk(rows, prior)
-        control = control_predictions(self, rows) if risk.unlabeled_weight else None
-        problem = self._problem(rows, loss, risk, prior, control)
-        objective = problem.objective
-
-        def more_starts() -> list[Array]:
-            supervised = Risk(weighting=risk.weighting)
-            without = risk_on_rows(supervised, problem.design, rows.labels, loss, prior)
-            return self._more_starts(objective.with_risk(without))
-
-        with blas_threads_for(problem.design.n_columns):
-            solution = solve(
-                objective,
-                objective.start(),
-                self.solver,
-                int(self.max_iter),
-                float(self.tol),
-                more_starts,
+        with unchanged_on_error(self):
+            rows = training_rows(
+                self,
+                X,
+                y,
+                sample_weight,
+                X_unlabeled,
+                self.classes,
+                self.missing_label,
+                finite=False,
+                draw=self._draw(),
             )
+            prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+            risk = self._risk(rows, prior)
+            with blas_threads_for(rows.matrix.n_columns):
+                rows = rows.read(take_gram=loss.margin.quadratic is not None)
+            control = control_predictions(self, rows) if risk.unlabeled_weight else None
+            problem = self._problem(rows, loss, risk, prior, control)
+            objective = problem.objective
+
+            def more_starts() -> list[Array]:
+                supervised = Risk(weighting=risk.weighting)
+                without = risk_on_rows(supervised, problem.design, rows.labels, loss, prior)
+                return self._more_starts(objective.with_risk(without))
+
+            with blas_threads_for(problem.design.n_columns):
+                solution = self._minimize(objective, more_starts)
         warn_if_short(solution, self.max_iter)
         self.classes_ = rows.classes
         self.class_prior_ = prior
@@ -183,7 +192,37 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.objective_value_ = solution.value
         self.is_convex_ = objective.is_convex
         self._keep(problem, solution.variables)
+        if rows.source is not None:
+            self.n_passes_ = rows.source.n_passes
+        if rows.n_drawn_from is not None:
+            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_drawn_from))
         return self
+
+    def _report_draw(self, cost: SubsamplingCost | None) -> None:
+        self.subsampling_ = cost
+        if cost is not None:
+            print(cost)
+
+    def _draw(self) -> DrawPartial | None:
+        """How to draw from the unlabelled rows, if at all."""
+        if self.max_unlabeled is None:
+            return None
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return DrawPartial(int(self.max_unlabeled), seed)
+
+    def _minimize(self, objective: Objective, more_starts: Callable[[], list[Array]]) -> Solution:
+        return solve(
+            objective,
+            objective.start(),
+            self.solver,
+            int(self.max_iter),
+            float(self.tol),
+            more_starts,
+        )
+
+    def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
+        """Which variables stand for the thresholds."""
+        return threshold_map(loss, n_classes, float(self.order_penalty))
 
     def _keep(self, problem: Problem, variables: Array) -> None:
         """Set what prediction needs."""
@@ -199,6 +238,9 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         check_number("tol", self.tol, 0)
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
+        check_flag("verbose", self.verbose)
+        if self.max_unlabeled is not None:
+            check_count("max_unlabeled", self.max_unlabeled)
 
     def _problem(
         self,
@@ -219,7 +261,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             if standard.center is not None:
                 columns = self._columns(rows.centered(standard.center))
                 empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior, control)
-        gaps = threshold_map(loss, len(rows.classes), float(self.order_penalty))
+        gaps = self._threshold_map(loss, len(rows.classes))
         n_columns = columns.design.n_columns
         coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)
         objective = Objective(empirical, coordinates, float(self.l2))
@@ -231,6 +273,18 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         random = check_random_state(self.random_state)
         noise = random.normal(size=(_RANDOM_STARTS, len(solution))) * np.abs(solution).mean()
         return [solution, *(solution + noise)]
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was where the work in between fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def warn_if_short(solution: Solution, max_iter: int) -> None:

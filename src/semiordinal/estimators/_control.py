@@ -27,6 +27,11 @@ def check_control(estimator: Any) -> None:
             f"correction={estimator.correction!r} is for a removed class; with control='model' "
             "set correction='none'."
         )
+    if estimator.control == "model" and getattr(estimator, "max_unlabeled", None) is not None:
+        raise ValueError(
+            f"max_unlabeled={estimator.max_unlabeled!r} is for control='class'; with "
+            "control='model' give as many unlabelled rows as are to be used."
+        )
     model = estimator.control_model
     if model is not None and not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
         raise ValueError(
@@ -39,6 +44,11 @@ def control_predictions(estimator: Any, rows: TrainingRows) -> Array | None:
     """Cross-fitted class probabilities of all rows, or None where a class is removed."""
     if estimator.control == "class":
         return None
+    if rows.source is not None:
+        raise ValueError(
+            "control='model' holds all rows in memory: give X_unlabeled as an array or a data "
+            "frame, or set control='class'."
+        )
     codes = rows.labels.codes
     folds = labeled_folds(codes, _FOLDS, 1, estimator.random_state)
     if not folds:

@@ -57,8 +57,13 @@ max_iter : int, default=1000
 tol : float, default=1e-8
     Largest entry of the gradient to stop at. L-BFGS may stop at up to 1e-4 where rounding
     lets it go no further.
+max_unlabeled : int, optional
+    Most rows of ``X_unlabeled`` to learn from; if there are more, so many are drawn at random,
+    and what that costs in accuracy is estimated and printed.
+verbose : bool, default=False
+    Whether to show a bar for each pass over a source of unlabelled rows, on a terminal.
 random_state : int, RandomState or None, default=None
-    For the extra starts where the objective is not convex."""
+    For ``max_unlabeled``, and for the extra starts where the objective is not convex."""
 
 _ATTRIBUTES = """\
 thresholds_ : array of shape (n_classes - 1,)
@@ -76,6 +81,11 @@ is_convex_ : bool
     be that without, as where a correction turns out not to bind.)
 n_iter_ : int
 n_labeled_, n_unlabeled_ : int
+n_passes_ : int
+    How often ``X_unlabeled`` was gone through, where it is a source of rows.
+subsampling_ : SubsamplingCost or None
+    What it cost to draw from the unlabelled rows, where ``max_unlabeled`` did, by estimate:
+    ``by_draw`` and ``by_labels``, relative to the size of the parameters. None without Hessian.
 n_features_in_ : int
 feature_names_in_ : array of shape (n_features_in_,)
     Where X had names."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
@@ -14,8 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..labels import encode_labels
-from ..models import MatrixRows
+from ..models import ChunkSum, DrawPartial, FinitePartial, MatrixRows, drawn_rows, streamed_rows
 from ..rows import RowLabels
+from ..scale import RowSource, is_source, opened
 
 _DTYPES = [np.float64, np.float32]
 
@@ -24,9 +26,12 @@ _DTYPES = [np.float64, np.float32]
 class TrainingRows:
     """Rows of features, with a label code and a weight for each."""
 
-    matrix: MatrixRows
+    matrix: Any  # MatrixRows, followed by a stream or not
     labels: RowLabels
     classes: NDArray[Any]
+    source: RowSource | None = None  # of more unlabelled rows, in passes
+    draw: DrawPartial | None = None  # of some of these
+    n_drawn_from: int | None = None  # how many there were, where some were drawn
 
     def centered(self, center: Array) -> TrainingRows:
         """The same rows less a centre."""
@@ -38,13 +43,28 @@ class TrainingRows:
 
     @property
     def n_labeled(self) -> int:
-        return len(self.labels.codes) - self.n_unlabeled
+        return self.labels.n_rows - self.n_unlabeled
 
     @property
     def totals(self) -> tuple[Array, float]:
         """Summed weights of each class, and of the unlabelled rows."""
         totals = self.labels.totals(len(self.classes))
         return totals[:-1], float(totals[-1])
+
+    def read(self, take_gram: bool) -> TrainingRows:
+        """The rows with those of the source: after a first pass over it, or drawn from it."""
+        if self.source is None:
+            return self
+        known = self.source.n_rows
+        if self.draw is None or (known is not None and known <= self.draw.size):
+            streamed = streamed_rows(self.matrix, self.source, take_gram)
+            labels = replace(self.labels, n_more=streamed.tail.n_rows)
+            return replace(self, matrix=streamed, labels=labels)
+        found = self.source.reduce(ChunkSum(FinitePartial(replace(self.draw, n_rows=known))))
+        more = found.matrix()
+        labels = _followed(self.labels.head, len(more))
+        matrix = MatrixRows([*self.matrix.parts, more])
+        return replace(self, matrix=matrix, labels=labels, n_drawn_from=found.n)
 
 
 def training_rows(
@@ -56,10 +76,13 @@ def training_rows(
     classes: Any,
     missing_label: Any,
     finite: bool = True,
+    draw: DrawPartial | None = None,
 ) -> TrainingRows:
     """Check rows and labels; rows of weight zero are left out, as if they were not there.
 
-    With ``finite=False`` it is left to the caller to check that all features are finite.
+    With ``finite=False`` it is left to the caller to check that all features are finite. Where
+    ``X_unlabeled`` is a source of rows, it is opened, and for `TrainingRows.read` to read;
+    ``draw`` says how many rows of ``X_unlabeled`` to use.
     """
     X = feature_rows(estimator, X, reset=True, finite=False)
     if y is not None:
@@ -78,18 +101,55 @@ def training_rows(
             f"y holds one class only ({labels.classes[0]!r}). Label rows of at least one more "
             "class, or name all classes by classes=[...]."
         )
-    parts, codes = [X], labels.codes
+    found = RowLabels(labels.codes, weights)
+    if is_source(X_unlabeled):
+        return _with_source(estimator, X, found, labels.classes, X_unlabeled, draw)
+    parts, n_drawn_from = [X], None
     if X_unlabeled is not None:
         more = feature_rows(estimator, X_unlabeled, reset=False, finite=False, fewest=0)
+        if draw is not None and more.shape[0] > draw.size:
+            n_drawn_from = more.shape[0]
+            more = more[drawn_rows(n_drawn_from, draw.size, draw.seed)]
         parts.append(more)
-        codes = np.concatenate([codes, np.full(more.shape[0], -1)])
-        if weights is not None:
-            weights = np.concatenate([weights, np.ones(more.shape[0])])
+        found = _followed(found, more.shape[0])
     matrix = MatrixRows(parts)
     if finite:
         with blas_threads_for(matrix.n_columns):
             check_finite(matrix)
-    return TrainingRows(matrix, RowLabels(codes, weights), labels.classes)
+    return TrainingRows(matrix, found, labels.classes, n_drawn_from=n_drawn_from)
+
+
+def _followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
+    """The labels, followed by rows without."""
+    codes = np.concatenate([labels.codes, np.full(n_unlabeled, -1)])
+    if labels.weights is None:
+        return RowLabels(codes)
+    return RowLabels(codes, np.concatenate([labels.weights, np.ones(n_unlabeled)]))
+
+
+def _with_source(
+    estimator: BaseEstimator,
+    X: Any,
+    labels: RowLabels,
+    classes: NDArray[Any],
+    X_unlabeled: Any,
+    draw: DrawPartial | None,
+) -> TrainingRows:
+    """Rows to which those of a source are yet to come."""
+    if not getattr(estimator, "_takes_sources", False):
+        raise ValueError(
+            f"{type(estimator).__name__} holds all rows in memory: give X_unlabeled as an array or "
+            "a data frame. Linear and kernel classifiers take files, iterators and Dask's."
+        )
+    if sparse.issparse(X):
+        raise ValueError("X is sparse, and X_unlabeled a source of dense rows. Give a dense X.")
+    matrix = MatrixRows([X])
+    check_finite(matrix)
+    names = getattr(estimator, "feature_names_in_", None)
+    source = opened(X_unlabeled, X.shape[1], names, bool(getattr(estimator, "verbose", False)))
+    # At least one row; how many there are is known after the first pass.
+    labels = replace(labels, n_more=source.n_rows or 1)
+    return TrainingRows(matrix, labels, classes, source, draw)
 
 
 def feature_rows(
@@ -107,8 +167,9 @@ def feature_rows(
     )
 
 
-def check_finite(matrix: MatrixRows) -> None:
-    """Raise where a number is not finite, known by the sums, which are needed anyhow."""
+def check_finite(matrix: Any) -> None:
+    """Raise where a number in memory is not finite, known by the sums, needed anyhow."""
+    matrix = matrix.head
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(matrix.sums).all():
             for part in matrix.parts:

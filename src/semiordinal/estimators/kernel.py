@@ -10,8 +10,15 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..models import KernelRows, MatrixRows, center_and_scale, divide_columns, median_distance
-from ..rows import as_dense
+from ..models import (
+    KernelColumns,
+    MatrixRows,
+    center_and_scale,
+    divide_columns,
+    kernel_rows,
+    median_distance,
+)
+from ..rows import Design, as_dense
 from ._base import Columns, RiskMinimizer
 from ._checks import check_number, is_count
 from ._docs import document
@@ -85,6 +92,8 @@ class KernelOrdinalClassifier(RiskMinimizer):
         solver: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
+        max_unlabeled: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ):
         super().__init__(
@@ -106,6 +115,8 @@ class KernelOrdinalClassifier(RiskMinimizer):
             solver=solver,
             max_iter=max_iter,
             tol=tol,
+            max_unlabeled=max_unlabeled,
+            verbose=verbose,
             random_state=random_state,
         )
         self.bandwidth = bandwidth
@@ -136,24 +147,27 @@ class KernelOrdinalClassifier(RiskMinimizer):
     def _choose_centers(self, rows: TrainingRows, labeled: Any) -> Any:
         if self.centers == "labeled":
             return labeled
+        if rows.matrix.tail is not None:
+            raise ValueError(
+                f"centers={self.centers!r} needs all rows in memory, and X_unlabeled is read in "
+                "passes. Use centers='labeled', or set max_unlabeled."
+            )
         distinct = _distinct(rows.matrix)
         if self.centers == "all" or self.centers >= distinct.shape[0]:
             return distinct
         random = check_random_state(self.random_state)
         return distinct[np.sort(random.permutation(distinct.shape[0])[: self.centers])]
 
-    def _design(self, X: Any) -> KernelRows:
+    def _design(self, X: Any) -> Design:
         return _kernel_rows(
             MatrixRows([X]), self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_
         )
 
 
-def _kernel_rows(
-    matrix: MatrixRows, mean: Array, scale: Array, centers: Any, width: float
-) -> KernelRows:
+def _kernel_rows(matrix: Any, mean: Array, scale: Array, centers: Any, width: float) -> Design:
     shifted = centers if sparse.issparse(centers) else centers - mean
     inputs = matrix.centered(mean) if mean.any() else matrix
-    return KernelRows(inputs, scale, divide_columns(shifted, scale), width)
+    return kernel_rows(inputs, KernelColumns(scale, divide_columns(shifted, scale), width))
 
 
 def _distinct(rows: MatrixRows) -> Any:

@@ -55,7 +55,7 @@ class LinearOrdinalClassifier(RiskMinimizer):
         # Thresholds are not penalised, so centring changes nothing but the solver's ease.
         if moments.center is None:
             return Standardization(scale, shift=moments.mean)
-        return Standardization(scale, center=moments.center)
+        return Standardization(scale, moments.mean - moments.center, moments.center)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

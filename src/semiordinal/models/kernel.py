@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from .._typing import Array, Codes
-from .linear import BlockRows, MatrixRows, block_slices
+from ..rows import Block, RowLabels, S
+from .linear import BlockRows, ChunkSum, MatrixRows, block_slices
 
 # Kernel columns up to this size are kept between passes.
 _KEPT_BYTES = 2**30
@@ -40,12 +42,12 @@ def gaussian_kernel(rows: Any, centers: Array, width: float) -> Array:
     return np.exp(kernel, out=kernel)
 
 
-class KernelRows(BlockRows):
-    """Kernel columns computed block by block, each time they are asked for.
+@dataclass(frozen=True)
+class KernelColumns:
+    """Makes kernel columns of input rows.
 
     Parameters
     ----------
-    inputs : MatrixRows
     scale : array of shape (n_inputs,)
         Input columns are divided by it.
     centers : array of shape (n_centers, n_inputs)
@@ -54,23 +56,43 @@ class KernelRows(BlockRows):
         Standard deviation of the kernel.
     """
 
-    def __init__(self, inputs: MatrixRows, scale: Array, centers: Any, width: float):
+    scale: Array
+    centers: Any
+    width: float
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.centers.shape[0])
+
+    def __call__(self, inputs: Any) -> Array:
+        return gaussian_kernel(divide_columns(inputs, self.scale), self.centers, self.width)
+
+
+class KernelRows(BlockRows):
+    """Kernel columns computed block by block, each time they are asked for."""
+
+    def __init__(self, inputs: MatrixRows, columns: KernelColumns):
         self.inputs = inputs
-        self.scale = scale
-        self.centers = centers
-        self.width = width
+        self.columns = columns
         self.n_rows = inputs.n_rows
-        self.n_columns = int(centers.shape[0])
+        self.n_columns = columns.n_columns
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         for rows, block in self.inputs.blocks():
-            inputs = divide_columns(block, self.scale)
             for part in block_slices(block.shape[0], self.n_columns):
                 at = slice(rows.start + part.start, rows.start + part.stop)
-                yield at, gaussian_kernel(inputs[part], self.centers, self.width)
+                yield at, self.columns(block[part])
+
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
+        chunk_sum = ChunkSum(partial, self.inputs.center, self.columns, self.n_columns)
+        return self.inputs.reduce_chunks(chunk_sum, labels)
+
+    def joined(self, more: Array) -> KernelRows:
+        """These rows and more, given by their inputs."""
+        return KernelRows(self.inputs.joined(more), self.columns)
 
     def take(self, rows: Codes) -> KernelRows:
-        return KernelRows(self.inputs.take(rows), self.scale, self.centers, self.width)
+        return KernelRows(self.inputs.take(rows), self.columns)
 
     def kept(self) -> BlockRows:
         if 8 * self.n_rows * self.n_columns > _KEPT_BYTES:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 from scipy import sparse
 
+from .._threads import block_threads, map_in_order
 from .._typing import Array, Codes
-from ..rows import as_dense
+from .._workspace import workspace
+from ..rows import Block, Design, RowLabels, S, Tail, as_dense, summed
 
 # A block of rows and its temporaries stay within a few megabytes of cache.
 _BLOCK_ELEMENTS = 2**18
 _BLOCK_ROWS = (512, 16384)
+# Rows of so many elements are worth several threads, which take so many rows at a time.
+_THREADED_ELEMENTS = 2**22
+_CHUNK_ROWS = 2**17
 
 
 def block_slices(n_rows: int, n_columns: int) -> Iterator[slice]:
@@ -36,14 +42,40 @@ class BlockRows(ABC):
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Pairs of row slice and block; a block is valid until the next is asked for."""
 
+    @abstractmethod
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
+        """The sum of ``partial`` over blocks of all rows."""
+
     @property
     def is_sparse(self) -> bool:
         """Whether blocks may be sparse."""
         return False
 
+    @property
+    def head(self) -> Design:
+        """The rows in memory."""
+        return self
+
+    @property
+    def tail(self) -> Tail | None:
+        """Rows without labels that follow."""
+        return None
+
     @abstractmethod
     def take(self, rows: Codes) -> BlockRows:
         """Some of the rows, by ascending index."""
+
+    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Design, RowLabels]:
+        """Evenly spaced rows of each label, weighted up to stand for all."""
+        rows, factors = [], []
+        for of_label in labels.groups():
+            kept = of_label[:: -(-len(of_label) // most_per_label)]
+            rows.append(kept)
+            factors.append(np.full(len(kept), len(of_label) / len(kept)))
+        index = np.concatenate(rows)
+        ascending = np.argsort(index)
+        index = index[ascending]
+        return self.take(index), labels.take(index, np.concatenate(factors)[ascending])
 
     def kept(self) -> BlockRows:
         """The same rows, held in memory where making them anew each time costs more."""
@@ -52,10 +84,7 @@ class BlockRows(ABC):
     @cached_property
     def sums(self) -> Array:
         """``Σ row``."""
-        sums = np.zeros(self.n_columns)
-        for _, block in self.blocks():
-            sums += np.ones(block.shape[0]) @ block
-        return sums
+        return self.array_sums(lambda block: [_row_sum(block.values)])[0]
 
     @cached_property
     def gram(self) -> Array:
@@ -70,16 +99,108 @@ class BlockRows(ABC):
 
     def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array:
         """Take ``sums``, ``gram`` and ``Σ weight · row`` while each block is in the cache."""
-        sums, gram = np.zeros(self.n_columns), np.zeros((self.n_columns,) * 2)
-        weighted = np.zeros(self.n_columns)
-        for rows, block in self.blocks():
-            dense = as_dense(block)
-            gram += dense.T @ dense
-            sums += np.ones(len(dense)) @ dense
+
+        def moments(block: Block) -> list[Array]:
+            dense = as_dense(block.values)
+            found = [_row_sum(dense), dense.T @ dense]
             if row_weights is not None:
-                weighted += row_weights(rows) @ dense
-        self.sums, self.gram = sums, gram
-        return weighted
+                rows = slice(block.start, block.start + len(dense))
+                found.append(row_weights(rows) @ dense)
+            return found
+
+        self.sums, self.gram, *weighted = self.array_sums(moments)
+        return weighted[0] if weighted else np.zeros(self.n_columns)
+
+    def array_sums(
+        self, partial: Callable[[Block], list[Array]], labels: RowLabels | None = None
+    ) -> list[Array]:
+        """The sums of arrays that ``partial`` gives for blocks of all rows."""
+        return self.reduce(lambda block: ArraySums(partial(block)), labels).arrays
+
+
+@dataclass
+class ArraySums:
+    """Arrays that add up."""
+
+    arrays: list[Array]
+
+    def add(self, other: ArraySums) -> None:
+        self.arrays = [mine + more for mine, more in zip(self.arrays, other.arrays, strict=True)]
+
+
+def _row_sum(block: Any) -> Array:
+    return np.ones(block.shape[0]) @ block
+
+
+@dataclass(frozen=True)
+class ChunkSum(Generic[S]):
+    """The sum of ``partial`` over a chunk of rows, by blocks that fit the cache.
+
+    Chunks are stored in 32 or 64 bits; each block is turned to 64 bits as it is needed.
+    ``center`` is subtracted from the rows, and ``columns`` makes other columns of them.
+    """
+
+    partial: Callable[[Block], S]
+    center: Array | None = None
+    columns: Callable[[Any], Any] | None = None
+    n_columns: int = 1
+
+    def __call__(self, chunk: Any, labels: RowLabels | None = None, start: int = 0) -> S:
+        """Rows without ``labels`` have none. ``start`` is the number of the first row."""
+        return summed(self._parts(chunk, labels, start))
+
+    def _parts(self, chunk: Any, labels: RowLabels | None, start: int) -> Iterator[S]:
+        for rows in block_slices(chunk.shape[0], max(chunk.shape[1], self.n_columns)):
+            workspace.clear()
+            values = as_floats(chunk[rows], self.center)
+            if self.columns is not None:
+                values = self.columns(values)
+            part = _unlabeled(values.shape[0]) if labels is None else labels.part(rows)
+            yield self.partial(Block(values, part, start + rows.start))
+
+
+def _unlabeled(n_rows: int) -> RowLabels:
+    return RowLabels(np.empty(0, dtype=np.intp), n_more=n_rows)
+
+
+class ColumnChunk:
+    """Rows given by their columns, each an array of numbers, as files of columns hold them."""
+
+    def __init__(self, columns: Sequence[Any]):
+        self.columns = columns
+        self.shape = len(columns[0]), len(columns)
+
+    def __getitem__(self, rows: slice) -> ColumnChunk:
+        return ColumnChunk([column[rows] for column in self.columns])
+
+    def as_floats(self, center: Array | None) -> Array:
+        """A matrix in the workspace, less a centre."""
+        floats = workspace(self.shape)
+        for j, column in enumerate(self.columns):
+            if center is None:
+                floats[:, j] = column
+            else:
+                np.subtract(column, center[j], out=floats[:, j], dtype=np.float64)
+        return floats
+
+
+def as_floats(block: Any, center: Array | None) -> Any:
+    """A block in 64 bits, less a centre; in the workspace if it is not as it was."""
+    if isinstance(block, ColumnChunk):
+        return block.as_floats(center)
+    if sparse.issparse(block):
+        if center is None:
+            return block
+        block = block.toarray()
+    if center is None and block.dtype == np.float64:
+        return block
+    by_rows = block.flags.c_contiguous
+    floats = workspace(block.shape[::-1]).T if by_rows else workspace(block.shape)
+    if center is None:
+        np.copyto(floats, block)
+    else:
+        np.subtract(block, center, out=floats)
+    return floats
 
 
 class MatrixRows(BlockRows):
@@ -116,9 +237,35 @@ class MatrixRows(BlockRows):
                 yield slice(start + rows.start, start + rows.stop), block
             start += part.shape[0]
 
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
+        return self.reduce_chunks(ChunkSum(partial, self.center), labels)
+
+    def reduce_chunks(self, chunk_sum: ChunkSum[S], labels: RowLabels | None) -> S:
+        """The sum over chunks of rows, by several threads where that pays."""
+        many = self.n_rows * max(self.n_columns, chunk_sum.n_columns) >= _THREADED_ELEMENTS
+        threads = block_threads() if many else 1
+
+        def of_chunk(item: tuple[int, Any, slice]) -> S:
+            start, part, rows = item
+            at = slice(start + rows.start, start + rows.stop)
+            return chunk_sum(part[rows], None if labels is None else labels.part(at), at.start)
+
+        return summed(map_in_order(of_chunk, self._chunks(), threads))
+
+    def _chunks(self) -> Iterator[tuple[int, Any, slice]]:
+        start = 0
+        for part in self.parts:
+            for first in range(0, part.shape[0], _CHUNK_ROWS):
+                yield start, part, slice(first, min(first + _CHUNK_ROWS, part.shape[0]))
+            start += part.shape[0]
+
     @property
     def is_sparse(self) -> bool:
         return self.center is None and any(sparse.issparse(part) for part in self.parts)
+
+    def joined(self, more: Array) -> MatrixRows:
+        """These rows and more."""
+        return MatrixRows([*self.parts, more], self.center)
 
     def centered(self, center: Array) -> MatrixRows:
         """The same rows less a centre."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._typing import Array
+from ..rows import Block
 from .linear import MatrixRows
 
 # Columns whose mean is this many deviations from zero lose digits unless centred.
@@ -46,6 +48,8 @@ def column_moments(rows: MatrixRows, weights: Array | None = None) -> ColumnMome
     >>> moments.mean, moments.scale
     (array([2., 5.]), array([1., 1.]))
     """
+    if rows.tail is not None:
+        return _streamed_moments(rows, weights)
     if rows.is_sparse:
         matrix = sparse.vstack(rows.parts, format="csr").astype(np.float64)
         mean, variance = mean_variance_axis(matrix, axis=0, weights=weights)
@@ -79,20 +83,45 @@ def center_and_scale(
 
 def _mean_variance(rows: MatrixRows, weights: Array | None) -> tuple[Array, Array]:
     if weights is not None:
-        first, second = np.zeros(rows.n_columns), np.zeros(rows.n_columns)
-        for at, block in rows.blocks():
-            first += weights[at] @ block
-            second += weights[at] @ np.square(block)
+
+        def weighted(block: Block) -> list[Array]:
+            some = weights[block.start : block.start + len(block.values)]
+            return [some @ block.values, some @ np.square(block.values)]
+
+        first, second = rows.array_sums(weighted)
     elif rows.has_gram:
         first, second = rows.sums, np.diagonal(rows.gram)
     else:
-        first, second = rows.sums, np.zeros(rows.n_columns)
-        for _, block in rows.blocks():
-            second += np.einsum("ij,ij->j", block, block)
+        first = rows.sums
+        (second,) = rows.array_sums(lambda block: [_square_sum(block.values)])
     total = rows.n_rows if weights is None else weights.sum()
     mean = first / total
     with np.errstate(over="ignore", invalid="ignore"):
         return mean, np.maximum(second / total - mean**2, 0)
+
+
+def _square_sum(block: Array) -> Array:
+    sums: Array = np.einsum("ij,ij->j", block, block)
+    return sums
+
+
+def _streamed_moments(rows: Any, weights: Array | None) -> ColumnMoments:
+    """Moments of rows in memory and of a stream, which was summed around a centre already."""
+    head, tail = rows.head, rows.tail
+    weight = head.n_rows if weights is None else weights.sum()
+    mean, variance = _mean_variance(head, weights)
+    total = weight + tail.n_rows
+    with np.errstate(over="ignore", invalid="ignore"):
+        second = (weight * (variance + mean**2) + tail.squares) / total
+        mean = (weight * mean + tail.sums) / total
+        variance = np.maximum(second - mean**2, 0)
+    for column in np.flatnonzero(~np.isfinite(variance)):
+        raise ValueError(_unsquarable(column, "large"))
+    center = np.zeros(len(mean)) if tail.center is None else tail.center
+    if (np.abs(mean) > _FAR_FROM_ZERO * np.sqrt(variance)).any() and variance.any():
+        if not np.array_equal(center, center + mean):
+            return _streamed_moments(rows.centered(center + mean), weights)
+    return ColumnMoments(center + mean, _scale(rows.n_rows, mean, variance), tail.center)
 
 
 def _check_squares(rows: MatrixRows, mean: Array, variance: Array) -> None:
@@ -101,10 +130,14 @@ def _check_squares(rows: MatrixRows, mean: Array, variance: Array) -> None:
     for column in np.flatnonzero(~np.isfinite(variance) | too_small):
         if any(np.ptp(part[:, column]) > 0 for part in rows.parts):
             size = "small" if too_small[column] else "large"
-            raise ValueError(
-                f"Column {column} of X holds values too {size} to be squared. Multiply it by a "
-                "constant that brings them nearer to one; this changes no prediction."
-            )
+            raise ValueError(_unsquarable(column, size))
+
+
+def _unsquarable(column: Any, size: str) -> str:
+    return (
+        f"Column {column} of X holds values too {size} to be squared. Multiply it by a constant "
+        "that brings them nearer to one; this changes no prediction."
+    )
 
 
 def _scale(n_rows: int, mean: Array, variance: Array) -> Array:

@@ -14,7 +14,7 @@ from ..estimators._checks import check_number
 from ..labels import resolve_prior
 from ..latent_risk import LatentRisk
 from ..losses import get_loss
-from ..objective import starting_thresholds
+from ..objective import starting_thresholds, with_room
 from ..risks import REMOVED_CLASSES, LabelWeights, Risk, removed_by_rule
 from ..rows import RowLabels
 from ._function import RiskFunction
@@ -123,6 +123,8 @@ class SemiOrdinalLoss(nn.Module):
             float(unlabeled_weight), removed, get_correction(leak=leak, name=correction)
         )
         start = starting_thresholds(self._loss, self._prior(np.ones(self.n_classes)))
+        if order_penalty and not self._loss.unit_gaps:
+            start = with_room(start)
         if self._loss.unit_gaps:
             first = start[0] - self._loss.score_offsets(self.n_classes)[0]
             self.thresholds = UnitThresholds(first, self._loss, self.n_classes)

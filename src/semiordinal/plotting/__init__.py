@@ -10,7 +10,10 @@ from .calibration import CalibrationDisplay, plot_calibration
 from .coefficients import CoefficientsDisplay, plot_coefficients
 from .confusion import ConfusionDisplay, plot_confusion
 from .curves import CurveDisplay, plot_unlabeled_curve
+from .panels import close_figure, plot_panels, save_figure
 from .ranks import RanksDisplay, nemenyi_difference, plot_cd_diagram
+from .shares import SharesDisplay, plot_shares
+from .svg import page_colors, page_svg
 from .thresholds import ThresholdsDisplay, plot_thresholds
 from .variance import VarianceRatioDisplay, plot_variance_ratio
 
@@ -23,16 +26,23 @@ __all__ = [
     "Display",
     "Point",
     "RanksDisplay",
+    "SharesDisplay",
     "Table",
     "ThresholdsDisplay",
     "VarianceRatioDisplay",
     "class_colors",
+    "close_figure",
     "nemenyi_difference",
+    "page_colors",
+    "page_svg",
     "plot_calibration",
     "plot_cd_diagram",
     "plot_coefficients",
     "plot_confusion",
+    "plot_panels",
+    "plot_shares",
     "plot_thresholds",
     "plot_unlabeled_curve",
     "plot_variance_ratio",
+    "save_figure",
 ]

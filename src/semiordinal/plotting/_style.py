@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,25 @@ METHOD_COLORS = (
     "#56B4E9",
     "#7F7F7F",
 )
+# The same hues for a dark page.
+METHOD_COLORS_ON_DARK = (
+    "#4AA8E8",
+    "#FF8642",
+    "#2CC79A",
+    "#EBA5CA",
+    "#F7BE4B",
+    "#93D2F7",
+    "#A6A6A6",
+)
+MARKERS = "osDv^<>"
 _MOST_IN_A_COLUMN = 8
+_MOST_LETTERS = 30  # of all names along an axis
 
 
-def class_colors(n_classes: int) -> list[str]:
+def class_colors(n_classes: int, on_dark: bool = False) -> list[str]:
     """Colours for classes in order, from dark to light, so that grey tones tell them apart too.
+
+    On a dark page they begin lighter.
 
     Examples
     --------
@@ -31,7 +44,8 @@ def class_colors(n_classes: int) -> list[str]:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    return [to_hex(color) for color in colormaps["viridis"](np.linspace(0.05, 0.9, n_classes))]
+    ends = (0.3, 1.0) if on_dark else (0.05, 0.9)
+    return [to_hex(color) for color in colormaps["viridis"](np.linspace(*ends, n_classes))]
 
 
 def method_colors(n_methods: int) -> list[str]:
@@ -57,7 +71,7 @@ def ink() -> str:
     return color
 
 
-def class_names(classes: Sequence[Any]) -> list[str]:
+def class_names(classes: Any) -> list[str]:
     """Classes as text; whole numbers without a decimal point.
 
     Examples
@@ -65,12 +79,21 @@ def class_names(classes: Sequence[Any]) -> list[str]:
     >>> class_names([1.0, 2.5, "high"])
     ['1', '2.5', 'high']
     """
-    return [_plain(f"{c:g}" if isinstance(c, float | np.floating) else str(c)) for c in classes]
+    return [f"{c:g}" if isinstance(c, float | np.floating) else str(c) for c in classes]
 
 
-def _plain(text: str) -> str:
-    """Text in which a dollar sign begins no formula."""
-    return text.replace("$", r"\$")
+def drawn(text: str, longest: int = 24) -> str:
+    """Text to be drawn: cut if it is long, and a dollar sign begins no formula."""
+    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    return cut.replace("$", r"\$")
+
+
+def set_class_ticks(axis: Any, names: list[str], turn: bool) -> None:
+    """Classes at 0, 1, ... of an axis, turned where they would not fit side by side."""
+    shown = [drawn(name, longest=12) for name in names]
+    axis.set_ticks(range(len(names)), shown)
+    if turn and max(map(len, shown)) * len(names) > _MOST_LETTERS:
+        axis.set_tick_params(labelrotation=90)
 
 
 def add_legend(ax: Any, title: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from .._typing import Array
 from ..labels import known_codes
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, ink, new_axes
+from ._style import add_legend, class_colors, class_names, drawn, ink, new_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +40,7 @@ class CalibrationDisplay(Display):
         return cls.from_predictions(cumulative, codes, estimator.classes_, n_bins)
 
     @classmethod
-    def from_predictions(
-        cls, cumulative: Any, codes: Any, classes: Sequence[Any], n_bins: int = 8
-    ) -> Self:
+    def from_predictions(cls, cumulative: Any, codes: Any, classes: Any, n_bins: int = 8) -> Self:
         """Of probabilities of shape (n, K − 1) and label codes, −1 where unlabelled."""
         labeled = np.asarray(codes) >= 0
         held = np.asarray(cumulative, dtype=float)[labeled]
@@ -78,7 +75,7 @@ class CalibrationDisplay(Display):
             self.names, self.predicted, self.observed, colors, strict=False
         ):
             line = {"color": color, "marker": "o", "markersize": 4, "linewidth": 1.5}
-            ax.plot(x, y, label=f"≤ {name}", clip_on=False, **line)
+            ax.plot(x, y, label=f"≤ {drawn(name)}", clip_on=False, **line)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.set(xlabel="predicted probability", ylabel="share of rows for which it held")
         add_legend(ax, "class")

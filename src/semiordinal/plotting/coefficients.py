@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from ._display import Display, Point, Table
-from ._style import METHOD_COLORS, ink, new_axes
+from ._style import METHOD_COLORS, drawn, ink, new_axes
 
 _MOST_SHOWN = 20
 _LONGEST_NAME = 40
@@ -77,7 +77,7 @@ class CoefficientsDisplay(Display):
         color = METHOD_COLORS[0]
         ax.hlines(at, self.low[:shown], self.high[:shown], color=color, linewidth=2.5, alpha=0.5)
         ax.plot(self.values[:shown], at, "o", color=color, markersize=6)
-        ax.set_yticks(at, [_short(name) for name in self.names[:shown]])
+        ax.set_yticks(at, [drawn(name, _LONGEST_NAME) for name in self.names[:shown]])
         ax.set_ylim(shown - 0.4, -0.6)
         ax.set_xlabel(f"what {self.unit} adds to the score")
         if len(self.names) > shown:
@@ -99,11 +99,6 @@ class CoefficientsDisplay(Display):
 
 def _interval(low: float, high: float) -> str:
     return f", from {low:.3g} to {high:.3g}" if np.isfinite([low, high]).all() else ""
-
-
-def _short(name: str) -> str:
-    cut = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-    return cut.replace("$", r"\$")
 
 
 def plot_coefficients(

@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix
 from .._typing import Array
 from ..labels import encode_labels, known_codes
 from ._display import Display, Point, Table
-from ._style import METHOD_COLORS, class_names, ink, new_axes
+from ._style import METHOD_COLORS, class_names, ink, new_axes, set_class_ticks
 
 # With more classes than this the counts no longer fit into their cells.
 _MOST_WITH_COUNTS = 12
@@ -79,9 +79,8 @@ class ConfusionDisplay(Display):
             ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=ink(), linewidth=0.8))
         ax.set(xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5), aspect="equal")
         ax.set(xlabel="predicted class", ylabel="class of the label")
-        longest = max(map(len, self.classes))
-        ax.set_xticks(range(k), self.classes, rotation=90 if longest > 3 and k > 4 else 0)
-        ax.set_yticks(range(k), self.classes)
+        set_class_ticks(ax.xaxis, self.classes, turn=True)
+        set_class_ticks(ax.yaxis, self.classes, turn=False)
         ax.tick_params(length=0)
         return ax
 

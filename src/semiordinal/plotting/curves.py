@@ -10,9 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from ._display import Display, Point, Table
-from ._style import add_legend, ink, method_colors, new_axes
-
-_MARKERS = "osDv^<>"
+from ._style import MARKERS, add_legend, drawn, ink, method_colors, new_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +63,12 @@ class CurveDisplay(Display):
         colors = method_colors(len(self.means))
         for i, (name, mean) in enumerate(self.means.items()):
             error = np.nan_to_num(self.errors[name])
-            color, marker = colors[i], _MARKERS[i % len(_MARKERS)]
+            color, marker = colors[i], MARKERS[i % len(MARKERS)]
             ax.fill_between(
                 self.sizes, mean - error, mean + error, color=color, alpha=0.2, linewidth=0
             )
             line = {"color": color, "marker": marker, "markersize": 5, "linewidth": 1.8}
-            ax.plot(self.sizes, mean, label=name, **line)
+            ax.plot(self.sizes, mean, label=drawn(name, 40), **line)
         if self.sizes[0] > 0 and self.sizes[-1] > 10 * self.sizes[0]:
             ax.set_xscale("log")
             ax.minorticks_off()

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import studentized_range
 
 from ._display import Display, Point, Table
-from ._style import METHOD_COLORS, ink, new_axes
+from ._style import METHOD_COLORS, drawn, ink, new_axes
 
 
 def nemenyi_difference(n_methods: int, n_problems: int, alpha: float = 0.05) -> float:
@@ -120,7 +120,7 @@ class RanksDisplay(Display):
                 clip_on=False,
             )
             ax.plot(rank, 0, "o", color=METHOD_COLORS[0], markersize=5, clip_on=False, zorder=3)
-            text = name.replace("$", r"\$")
+            text = drawn(name)
             ax.annotate(
                 f"{text} ({rank:.2f})" if is_left else f"({rank:.2f}) {text}",
                 (edge, height),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,12 +11,12 @@ from scipy.stats import gaussian_kde
 from .._typing import Array
 from ..labels import known_codes
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, ink, new_axes
+from ._style import add_legend, class_colors, class_names, drawn, ink, new_axes
 
 _GRID = 400
 _SHOWN = 17  # grid points in the table
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_LEAST_GAP = 0.025  # of the width, between two thresholds that are both named
+_LEAST_GAP = 0.05  # of the width, between two thresholds that are both named
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +55,7 @@ class ThresholdsDisplay(Display):
         return cls.from_predictions(latent, codes, estimator.thresholds_, estimator.classes_)
 
     @classmethod
-    def from_predictions(
-        cls, latent: Any, codes: Any, thresholds: Any, classes: Sequence[Any]
-    ) -> Self:
+    def from_predictions(cls, latent: Any, codes: Any, thresholds: Any, classes: Any) -> Self:
         """Of scores f(x) and label codes, −1 where unlabelled."""
         scores, codes = np.asarray(latent, dtype=float), np.asarray(codes)
         low, high = np.quantile(scores, [0.002, 0.998])
@@ -85,7 +82,7 @@ class ThresholdsDisplay(Display):
         for name, density, color in zip(self.classes, self.densities, colors, strict=True):
             if np.isfinite(density).all():
                 ax.fill_between(self.grid, density, color=color, alpha=0.25, linewidth=0)
-                ax.plot(self.grid, density, color=color, linewidth=1.8, label=name)
+                ax.plot(self.grid, density, color=color, linewidth=1.8, label=drawn(name))
         if self.unlabeled is not None:
             style = {"linewidth": 1.2, "linestyle": ":", "alpha": 0.7}
             ax.plot(self.grid, self.unlabeled, color=ink(), label="unlabelled", **style)

@@ -1,0 +1,34 @@
+"""Progress bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error, if that is a terminal; gives a function that moves it on."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    error_console = Console(stderr=True)
+    quiet = not error_console.is_terminal
+    with Progress(*columns, console=error_console, transient=True, disable=quiet) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda steps: bar.advance(task, steps)

@@ -1,0 +1,158 @@
+"""``semiordinal reproduce``: the paper's tables and figures from the data."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import _face as face
+
+if TYPE_CHECKING:
+    from ..experiments import Experiment
+
+_ALL = "all"
+
+
+@face.command("reproduce")
+def reproduce(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            help="small, large-at, large-it, large-ls, variance, unlabeled-count, or all."
+        ),
+    ],
+    mode: Annotated[
+        str,
+        typer.Option(help="paper: its training and grids; exact: our solvers, l2 tuned."),
+    ] = "exact",
+    repeats: Annotated[int, typer.Option(min=1, help="Random draws of the rows.")] = 20,
+    sets: Annotated[str | None, typer.Option(help="Data sets between commas; else all.")] = None,
+    losses: Annotated[str | None, typer.Option(help="Of at,it,ls; else all.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Columns between commas; else all.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for records and results.")] = Path("results"),
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one each core.")] = -1,
+    seed: face.SeedOption = 0,
+    as_json: face.JsonOption = False,
+) -> None:
+    """Run the paper's experiments and write tables, figures and a summary.
+
+    Every finished cell is recorded, so a run that was stopped goes on where it was when the
+    same command is given again, and more repetitions keep those that are there. Data sets are
+    read from the folder SEMIORDINAL_DATA.
+
+    Examples:
+
+      semiordinal reproduce small
+      semiordinal reproduce large-at --mode paper --repeats 5 --sets kinematics,bank1-5
+      semiordinal reproduce all --mode paper --out results
+    """
+    from ..experiments import EXPERIMENTS, MODES
+
+    if mode not in MODES:
+        raise face.UsageError(f"--mode {mode} is not known; choose from {', '.join(MODES)}.")
+    if experiment not in (*EXPERIMENTS, _ALL):
+        known = ", ".join([*EXPERIMENTS, _ALL])
+        raise face.UsageError(f"There is no experiment {experiment}; choose from {known}.")
+    named = list(EXPERIMENTS.values()) if experiment == _ALL else [EXPERIMENTS[experiment]]
+    asked = {
+        "sets": _words("--sets", sets, [e.sets for e in named]),
+        "losses": _words("--losses", losses, [e.losses for e in named]),
+        "columns": _words("--methods", methods, [_columns(e, mode) for e in named]),
+    }
+    told = {}
+    for each in named:
+        has = {"sets": each.sets, "losses": each.losses, "columns": _columns(each, mode)}
+        options = {key: _among(asked[key], names) for key, names in has.items()}
+        if any(words == [] for words in options.values()):
+            face.say_notes([f"{each.name} has none of what is asked for."])
+            continue
+        told[each.name] = _run(each, mode, repeats, out, jobs, seed, options, as_json)
+    if as_json:
+        face.say_json(told)
+
+
+def _columns(experiment: Experiment, mode: str) -> tuple[str, ...]:
+    used = mode if experiment.modes else None
+    return tuple(column.name for column in experiment.columns_in(used))
+
+
+def _words(option: str, text: str | None, known: list[tuple[str, ...]]) -> list[str] | None:
+    """Names between commas; those that no experiment knows are refused."""
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    every = list(dict.fromkeys(name for names in known for name in names))
+    unknown = [word for word in words if word not in every]
+    if unknown or not words:
+        wrong = unknown[0] if unknown else "nothing"
+        raise face.UsageError(f"{option}: {wrong} is not known here; choose from {every}.")
+    return words
+
+
+def _among(words: list[str] | None, known: tuple[str, ...]) -> list[str] | None:
+    """The words that an experiment knows; None where all are meant, or there is no choice."""
+    return None if words is None or not known else [word for word in words if word in known]
+
+
+def _run(
+    experiment: Experiment,
+    mode: str,
+    repeats: int,
+    out: Path,
+    jobs: int,
+    seed: int,
+    options: dict[str, list[str] | None],
+    quiet: bool,
+) -> dict[str, Any]:
+    from ..experiments import RecordStore, cells_of, run_cells
+    from ..experiments.results import write_results
+
+    if find_spec("matplotlib") is None:
+        raise ImportError("Figures need matplotlib: pip install 'semiordinal[plot]'.")
+    used = mode if experiment.modes else None
+    cells = cells_of(experiment, used, repeats, seed, **options)
+    sizes = _sizes(experiment, list(dict.fromkeys(cell.set for cell in cells)))
+    if not quiet:
+        face.say_table(
+            f"{experiment.name}: {experiment.title}",
+            ["set", "priors", "dims", "labelled", "unlabelled", "test"],
+            [[name, *row.values()] for name, row in sizes.items()],
+            n_texts=2,
+        )
+    store = RecordStore(out / "records")
+    n_known = sum(store.has(cell) for cell in cells)
+    if n_known and not quiet:
+        face.say(f"{n_known} of {len(cells)} cells are recorded in {store.folder} already.")
+    with face.progress(experiment.name, len(cells)) as advance:
+        results = run_cells(cells, store, jobs, advance)
+    folder = out / (experiment.name if used is None else f"{experiment.name}-{used}")
+    files = write_results(experiment, used, cells, results, folder)
+    if not quiet:
+        face.say((folder / "summary.md").read_text())
+        face.say(f"{len(cells)} cells; results in {folder}: {', '.join(f.name for f in files)}.")
+        face.say()
+    return {"cells": len(cells), "sizes": sizes, "files": [str(path) for path in files]}
+
+
+def _sizes(experiment: Experiment, names: list[str]) -> dict[str, dict[str, str]]:
+    from ..datasets import get_facts
+
+    found = {}
+    for name in names:
+        facts = get_facts(name)
+        labeled, unlabeled, test = experiment.sizes.of(facts.n_rows)
+        prior = experiment.prior_of(name)
+        shares = ", ".join(f"{share:.2f}" for share in prior)
+        if prior.max() - prior.min() < 0.001:
+            shares = f"{len(prior)} x {prior.mean():.4g}"
+        found[name] = {
+            "priors": shares,
+            "dims": str(facts.n_features),
+            "labelled": str(labeled),
+            "unlabelled": str(unlabeled),
+            "test": str(test),
+        }
+    return found

@@ -1,0 +1,90 @@
+"""Data sets from OpenML, made ordinal by the same rules as those in the data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import fetch_openml
+
+from .._files import written_whole
+from .._typing import Array
+from ._catalog import DATASETS, DatasetFacts, get_facts
+from ._discretize import equal_frequency_classes
+from ._load import _TARGET, Rows, check_rows, path_of
+
+
+def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:
+    """A data set from OpenML, through scikit-learn, which keeps what it downloads.
+
+    Columns of categories become one column of zeros and ones each; the target is cut into
+    classes by the rule of the data set. Rows, columns and classes are checked.
+
+    Parameters
+    ----------
+    name : str
+        One of `DATASETS` with an OpenML id.
+    folder : str or path, optional
+        Also write it there as ``<name>.csv.gz``, for `load`, unless it is there already.
+    data_home : str or path, optional
+        Where scikit-learn keeps downloads; by default its own folder.
+
+    Returns
+    -------
+    X : array of shape (n_rows, n_features)
+    y : array of shape (n_rows,)
+        Classes 1..K in order.
+
+    Examples
+    --------
+    >>> fetch("toy")
+    Traceback (most recent call last):
+    ...
+    ValueError: Data set 'toy' is not at OpenML. Those that are: abalone, bank1-5, ...
+    """
+    facts = get_facts(name)
+    if facts.openml is None:
+        there = ", ".join(known.name for known in DATASETS.values() if known.openml)
+        raise ValueError(f"Data set {name!r} is not at OpenML. Those that are: {there}.")
+    found = fetch_openml(data_id=facts.openml, as_frame=True, data_home=data_home)
+    features = _numbers(found.data)
+    X = features.to_numpy(np.float64)
+    y = _TARGET_RULES[facts.target_rule](found.target.to_numpy(np.float64), facts.n_classes)
+    check_rows(facts, X, y, f"OpenML's data set {facts.openml}")
+    if folder is not None:
+        _keep(facts, Path(folder), features.assign(**{_TARGET: y}))
+    return X, y
+
+
+def _numbers(features: Any) -> Any:
+    import pandas as pd
+
+    categories = features.select_dtypes(exclude="number").columns
+    return pd.get_dummies(features, columns=list(categories), dtype=float)
+
+
+def _keep(facts: DatasetFacts, folder: Path, frame: Any) -> None:
+    path = path_of(facts.name, folder)
+    if not path.exists():
+        with written_whole(path) as temporary:
+            frame.to_csv(temporary, index=False, compression={"method": "gzip", "mtime": 0})
+
+
+def _levels(target: Array, n_classes: int) -> NDArray[np.int64]:
+    return (np.unique(target, return_inverse=True)[1] + 1).astype(np.int64)
+
+
+def _quantile_intervals(target: Array, n_classes: int) -> NDArray[np.int64]:
+    """Intervals that hold equal shares of rows, equal values in one class."""
+    cuts = np.quantile(target, np.arange(1, n_classes) / n_classes)
+    return (np.searchsorted(cuts, target) + 1).astype(np.int64)
+
+
+_TARGET_RULES: dict[str, Callable[[Array, int], NDArray[np.int64]]] = {
+    "frequency": equal_frequency_classes,
+    "quantile": _quantile_intervals,
+    "levels": _levels,
+}

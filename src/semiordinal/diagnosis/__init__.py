@@ -1,0 +1,23 @@
+"""Did the unlabelled rows help? `diagnose` judges by cross-validation, theory and two checks."""
+
+from .coefficients import bootstrap_coefficients
+from .curves import Curve, Curves, EquivalentLabels
+from .diagnose import Diagnosis, diagnose
+from .gain import Gain
+from .shift import CovariateShift, PriorShift
+from .variance import VarianceEstimate
+from .verdict import Verdict
+
+__all__ = [
+    "CovariateShift",
+    "Curve",
+    "Curves",
+    "Diagnosis",
+    "EquivalentLabels",
+    "Gain",
+    "PriorShift",
+    "VarianceEstimate",
+    "Verdict",
+    "bootstrap_coefficients",
+    "diagnose",
+]

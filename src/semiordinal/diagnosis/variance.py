@@ -1,0 +1,107 @@
+"""What theory says of the variance with unlabelled rows, for every weight and removed class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import Array, Codes
+from ..losses import OrdinalLoss, get_loss
+from ..risks import supervised_weights
+from ..theory import (
+    ClassMoments,
+    RiskVariance,
+    class_moments,
+    gradient_moments,
+    risk_hessian,
+    risk_variance,
+)
+from .problem import Problem, Rows
+
+_FEWEST = 2  # rows of a class that a variance needs
+_MOST_UNLABELED = 2000
+
+
+@dataclass(frozen=True)
+class VarianceEstimate:
+    """Variances of SV, LU and SEMI, estimated from the table.
+
+    Parameters
+    ----------
+    variance : RiskVariance
+    of_parameters : bool
+        Whether it is that of the fitted model's excess risk; else that of the risk's value.
+    cross_fitted : bool
+        Whether the model that it is taken at was fitted to other rows.
+    """
+
+    variance: RiskVariance
+    of_parameters: bool
+    cross_fitted: bool
+
+
+def estimate_variance(problem: Problem) -> VarianceEstimate | str:
+    """The variances, or the reason why there are none."""
+    if (problem.counts < _FEWEST).any():
+        lacking = problem.classes[problem.counts < _FEWEST].tolist()
+        return (
+            f"A variance needs two labelled rows of every class; there are fewer of "
+            f"{', '.join(map(str, lacking[:5]))}."
+        )
+    random = np.random.default_rng(problem.seed + 5)
+    halves = _halves(problem, random)
+    unlabeled = random.permutation(problem.unlabeled)[:_MOST_UNLABELED]
+    cross_fitted = (problem.counts >= 2 * _FEWEST).all()
+    pairs = [halves, halves[::-1]] if cross_fitted else [(problem.labeled, problem.labeled)]
+    found = [_at(problem, fitted, measured, unlabeled) for fitted, measured in pairs]
+    mean = RiskVariance(
+        float(np.mean([v.supervised for v, _ in found])),
+        np.mean([v.lu for v, _ in found], axis=0),
+        np.mean([v.covariance for v, _ in found], axis=0),
+    )
+    return VarianceEstimate(mean, all(of for _, of in found), bool(cross_fitted))
+
+
+def _halves(problem: Problem, random: np.random.Generator) -> tuple[Rows, Rows]:
+    """Every other labelled row of each class."""
+    order = random.permutation(problem.labeled)
+    order = order[np.argsort(problem.codes[order], kind="stable")]
+    return np.sort(order[::2]), np.sort(order[1::2])
+
+
+def _at(
+    problem: Problem, fitted: Rows, measured: Rows, unlabeled: Rows
+) -> tuple[RiskVariance, bool]:
+    """Variances at a supervised model, and whether they are of its parameters."""
+    rows = np.concatenate([measured, unlabeled])
+    X = problem.X[np.concatenate([rows, fitted])]
+    X = X.toarray() if hasattr(X, "toarray") else X
+    center, spread = X.mean(axis=0), X.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    model = problem.fit(fitted, 0.0)
+    loss = get_loss(model.loss, model.margin)
+    codes = problem.codes[rows]
+    coef = getattr(model, "coef_", np.empty(0))
+    parameters = len(coef) == X.shape[1] and loss.margin.smooth and model.l2 > 0
+    if parameters:
+        standardized = (X[: len(rows)] - center) / scale
+        offset = float(center @ coef)
+        moments = _gradients(
+            loss, standardized, codes, coef * scale, model.thresholds_ - offset, model.l2
+        )
+    else:
+        scores = model.thresholds_ - model.predict_latent(problem.X[rows])[:, None]
+        moments = class_moments(loss.values(scores), codes)
+    found = risk_variance(moments, problem.counts, len(problem.unlabeled), problem.class_prior)
+    return found, parameters
+
+
+def _gradients(
+    loss: OrdinalLoss, rows: Array, codes: Codes, coef: Array, thresholds: Array, l2: float
+) -> ClassMoments:
+    n_classes = len(thresholds) + 1
+    counts = np.bincount(codes[codes >= 0], minlength=n_classes).astype(float)
+    weights = supervised_weights(counts)
+    hessian = risk_hessian(loss, weights, rows, codes, coef, thresholds, l2=l2)
+    return gradient_moments(loss, rows, codes, coef, thresholds, hessian, criterion="risk")

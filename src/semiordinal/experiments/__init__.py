@@ -1,0 +1,18 @@
+"""The paper's tables and figures, regenerated: declared, run once, and read plainly."""
+
+from .cells import Cell, cells_of
+from .engine import run_cells
+from .specs import EXPERIMENTS, MODES, Experiment, get_experiment
+from .store import DamagedRecordError, RecordStore
+
+__all__ = [
+    "EXPERIMENTS",
+    "MODES",
+    "Cell",
+    "DamagedRecordError",
+    "Experiment",
+    "RecordStore",
+    "cells_of",
+    "get_experiment",
+    "run_cells",
+]

@@ -1,0 +1,95 @@
+"""Running cells: in parallel, each once, in any order and on any number of workers."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from ..datasets import load
+from .cells import Cell
+from .specs import get_experiment
+from .store import RecordStore
+from .training import run_fit
+from .variances import run_variance
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    store: RecordStore,
+    n_jobs: int = 1,
+    progress: Callable[[int], None] = lambda steps: None,
+) -> list[dict[str, Any]]:
+    """Results of the cells, in their order; those without a record are run and recorded.
+
+    Workers write the records, so the folder of the store must be theirs too. The backend is
+    joblib's to choose, by ``joblib.parallel_config``.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    store : RecordStore
+    n_jobs : int
+        Workers, as joblib counts them.
+    progress : callable
+        Told the number of cells that are done since it was last called.
+
+    Returns
+    -------
+    list of dict
+    """
+    known = {cell: store.read(cell) for cell in cells if store.has(cell)}
+    missing = [cell for cell in cells if cell not in known]
+    _check_needs(missing)
+    progress(len(known))
+    _Watched(progress, n_jobs=n_jobs)(delayed(run_cell)(cell, store) for cell in missing)
+    return [known[cell] if cell in known else store.read(cell) for cell in cells]
+
+
+def run_cell(cell: Cell, store: RecordStore) -> None:
+    """Run one cell and record it."""
+    experiment = get_experiment(cell.experiment)
+    run = run_variance if experiment.kind == "variance" else run_fit
+    started = time.process_time()
+    # One thread, so that sums are in the same order whatever the number of workers.
+    with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = run(experiment, cell)
+    notes = {
+        "seconds": round(time.process_time() - started, 3),
+        "warnings": sorted({" ".join(str(w.message).split()) for w in caught}),
+    }
+    store.write(cell, result, notes)
+
+
+def _check_needs(cells: Sequence[Cell]) -> None:
+    """Raise before any work where data or a package is missing."""
+    for name in dict.fromkeys(cell.set for cell in cells):
+        load(name)
+    columns = {c.name: c.family for cell in cells for c in get_experiment(cell.experiment).columns}
+    networks = [cell for cell in cells if columns.get(cell.column or "") == "network"]
+    if networks and (find_spec("torch") is None or find_spec("skorch") is None):
+        raise ImportError(
+            f"The column {networks[0].column} needs PyTorch and skorch: install the extra torch, "
+            "pip install 'semiordinal[torch]', or leave the networks out by --methods."
+        )
+
+
+class _Watched(Parallel):
+    """joblib's Parallel, which tells how far it is."""
+
+    def __init__(self, tell: Callable[[int], None], **settings: Any):
+        super().__init__(**settings)
+        self._tell = tell
+        self._told = 0
+
+    def print_progress(self) -> None:
+        done = self.n_completed_tasks
+        if done > self._told:
+            self._tell(done - self._told)
+            self._told = done

@@ -1,0 +1,67 @@
+"""The rows of a cell: which are labelled, unlabelled and held out for the test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from .._typing import Array
+from ..datasets import load
+from .cells import Cell
+from .specs import Experiment
+
+_MOST_DRAWS = 10_000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Standardised training rows, labelled ones first, and test rows."""
+
+    X: Array
+    y: Array  # classes 1..K, NaN where unlabelled
+    X_test: Array
+    y_test: Array
+    prior: Array
+
+
+@lru_cache(maxsize=16)
+def rows_of(name: str, three_classes: bool) -> tuple[Array, Array]:
+    """All rows of a set; a process reads each set once."""
+    X, y = load(name, three_classes=three_classes)
+    return X, y.astype(np.float64)
+
+
+def draw_problem(experiment: Experiment, cell: Cell) -> Problem:
+    """Rows drawn for a set and a repetition, whatever the method.
+
+    Labelled rows are drawn again until every class is among them. Fewer unlabelled rows are
+    the first of the many, so that numbers of them are compared on nested sets.
+    """
+    X, y = rows_of(cell.set, experiment.three_classes)
+    n_labeled, n_unlabeled, n_test = experiment.sizes.of(len(y))
+    random = np.random.default_rng(cell.split_seed)
+    order = random.permutation(len(y))
+    test, rest = order[:n_test], order[n_test:]
+    n_classes = len(np.unique(y))
+    for _ in range(_MOST_DRAWS):
+        rest = random.permutation(rest)
+        if len(np.unique(y[rest[:n_labeled]])) == n_classes:
+            break
+    else:
+        raise ValueError(f"No draw of {n_labeled} labelled rows of {cell.set} held all classes.")
+    if cell.n_unlabeled is not None:
+        n_unlabeled = cell.n_unlabeled
+    train = rest[: n_labeled + n_unlabeled]
+    mean, scale = X[train].mean(axis=0), X[train].std(axis=0)
+    scale[scale == 0] = 1.0
+    labels = y[train].copy()
+    labels[n_labeled:] = np.nan
+    return Problem(
+        (X[train] - mean) / scale,
+        labels,
+        (X[test] - mean) / scale,
+        y[test],
+        experiment.prior_of(cell.set),
+    )

@@ -1,0 +1,170 @@
+"""From runs to files: CSV of every run, tables, figures and a summary in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._files import written_whole
+from ..datasets import get_facts
+from ..plotting import (
+    CurveDisplay,
+    Display,
+    VarianceRatioDisplay,
+    close_figure,
+    plot_cd_diagram,
+    plot_panels,
+    save_figure,
+)
+from .cells import Cell
+from .runs import fit_runs, variance_runs
+from .specs import Experiment
+from .statistics import FEWEST_TO_TEST, contests, rank_methods
+from .store import unwritable, write_text
+from .summaries import curve_summary, median_ratios, table_summary, variance_summary
+from .tables import ErrorTable
+
+_FORMATS = ("png", "svg")
+
+
+def write_results(
+    experiment: Experiment,
+    mode: str | None,
+    cells: Sequence[Cell],
+    results: Sequence[dict[str, Any]],
+    folder: Path,
+) -> list[Path]:
+    """Write all that an experiment yields to a folder; gives the files.
+
+    The same results give the same bytes: nothing in the files tells when or how fast they
+    were made.
+    """
+    writer = _Writer(experiment, mode, folder)
+    write = {"table": writer.table, "curve": writer.curve, "variance": writer.variance}
+    write[experiment.kind](cells, results)
+    return writer.files
+
+
+class _Writer:
+    def __init__(self, experiment: Experiment, mode: str | None, folder: Path):
+        self.experiment = experiment
+        self.mode = mode
+        self.folder = folder
+        self.files: list[Path] = []
+
+    @property
+    def heading(self) -> str:
+        suffix = "" if self.mode is None else f", mode {self.mode}"
+        return f"# {self.experiment.title} (`{self.experiment.name}`{suffix})\n"
+
+    def table(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
+        runs = fit_runs(cells, results)
+        problems = contests(runs)
+        methods = list(problems[0].errors.columns)
+        table = ErrorTable(self.experiment, methods, problems)
+        n_repeats = runs["repeat"].nunique()
+        self._csv("runs.csv", runs)
+        bold = (
+            "the least mean and those that Wilcoxon's signed-rank test at 5 % does not tell from it"
+        )
+        if n_repeats < FEWEST_TO_TEST:
+            bold = "the least mean, since so few repetitions cannot be tested"
+        legend = (
+            f"Mean ± standard deviation over {n_repeats} repetitions, and in brackets the paper's "
+            f"mean. Bold, among the paper's methods: {bold}; in brackets, the paper's own bold. "
+        )
+        others = [name for name in table.methods if name not in table.paper_methods]
+        if others:
+            legend += f"Not in the paper: {', '.join(others)}."
+        self._text("table.md", "\n".join([self.heading, legend, "", table.markdown()]))
+        self._text("table.tex", table.latex())
+        summary = []
+        if len(table.methods) > 1:
+            ranking = rank_methods(problems, table.methods)
+            summary.append(table_summary(table, ranking, n_repeats))
+            ax = plot_cd_diagram(ranking.ranks, ranking.n_problems)
+            self._figure("ranks", ax.figure)
+        self._text("summary.md", "\n".join([self.heading, *summary]))
+
+    def curve(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
+        runs = fit_runs(cells, results)
+        most = {name: self._most_unlabeled(name) for name in runs["set"].unique()}
+        runs["n_unlabeled"] = runs["n_unlabeled"].fillna(runs["set"].map(most)).astype(int)
+        self._csv("runs.csv", runs)
+        ratios, displays = [], dict[tuple[str, str], Display]()
+        for (name, loss), part in runs.groupby(["set", "loss"], sort=False):
+            errors = part.pivot(
+                index="repeat", columns=["method", "n_unlabeled"], values="error"
+            ).sort_index(axis=1)
+            if "SV" not in errors:
+                raise ValueError("methods must hold SV, which the others are divided by.")
+            supervised = errors["SV"].mean()
+            # Ratios of means, with the spread of differences that are paired by repetition.
+            relative = {
+                method: 1 + (errors[method] - errors["SV"]) / supervised
+                for method in dict.fromkeys(part["method"])
+                if method != "SV"
+            }
+            displays[loss, name] = CurveDisplay.from_values(
+                supervised.index,
+                {m: values.to_numpy() for m, values in relative.items()},
+                "unlabelled rows",
+                "error over that of SV",
+                reference=1.0,
+            )
+            for method, values in relative.items():
+                for count, ratio in values.mean().items():
+                    ratios.append((name, loss, method, count, ratio))
+        frame = pd.DataFrame(ratios, columns=["set", "loss", "method", "n_unlabeled", "ratio"])
+        self._csv("ratios.csv", frame)
+        summary = curve_summary(frame, runs["repeat"].nunique()) if len(frame) else ""
+        self._text("summary.md", "\n".join([self.heading, summary]))
+        self._panels("curves", displays)
+
+    def variance(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
+        runs = variance_runs(cells, results)
+        self._csv("runs.csv", runs)
+        self._text("summary.md", "\n".join([self.heading, variance_summary(runs)]))
+        medians = median_ratios(runs).reset_index()
+        displays = dict[tuple[str, str], Display]()
+        for (name, loss), part in medians.groupby(["set", "loss"], sort=False):
+            lines = part.pivot(index="weight", columns="method", values="ratio")
+            displays[str(loss), str(name)] = VarianceRatioDisplay(
+                lines.index.to_numpy(), lines.to_numpy(), list(lines.columns), ordered=False
+            )
+        self._panels("variance", displays)
+
+    def _most_unlabeled(self, name: str) -> int:
+        return self.experiment.sizes.of(get_facts(name).n_rows)[1]
+
+    def _panels(self, stem: str, displays: dict[tuple[str, str], Display]) -> None:
+        """One figure a loss, one panel a set."""
+        for loss in dict.fromkeys(loss for loss, _ in displays):
+            own = {name: display for (of, name), display in displays.items() if of == loss}
+            title = f"{self.experiment.title}: {loss.upper()}"
+            self._figure(f"{stem}-{loss}", plot_panels(own, title=title))
+
+    def _csv(self, name: str, frame: pd.DataFrame) -> None:
+        rounded = frame.copy()
+        for column in rounded.select_dtypes("float"):
+            rounded[column] = [float(f"{x:.10g}") if np.isfinite(x) else x for x in frame[column]]
+        self._text(name, rounded.dropna(axis=1, how="all").to_csv(index=False))
+
+    def _text(self, name: str, text: str) -> None:
+        self.files.append(self.folder / name)
+        write_text(self.files[-1], text)
+
+    def _figure(self, stem: str, figure: Any) -> None:
+        for suffix in _FORMATS:
+            path = self.folder / f"{stem}.{suffix}"
+            try:
+                with written_whole(path, force=True) as temporary:
+                    save_figure(figure, temporary, suffix)
+            except OSError as error:
+                raise unwritable(path, error) from error
+            self.files.append(path)
+        close_figure(figure)

@@ -1,0 +1,101 @@
+"""Means, tests and ranks of the runs of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import friedmanchisquare, rankdata
+
+from .._typing import Array
+from ..metrics import signed_rank_p_value
+from ..plotting import nemenyi_difference
+
+LEVEL = 0.05
+# With fewer pairs no outcome of the two-sided signed-rank test is below 5 %.
+FEWEST_TO_TEST = 6
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Mean and standard deviation over the repetitions; NaN of a single one."""
+
+    mean: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The errors of methods on one problem, a set with a loss, paired by repetition."""
+
+    set: str
+    loss: str
+    errors: pd.DataFrame  # repetitions × methods
+
+    def entry(self, method: str) -> Entry:
+        values = self.errors[method]
+        spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+        return Entry(float(values.mean()), spread)
+
+    def best_of(self, methods: Sequence[str]) -> list[str]:
+        """The method of least mean, and those that a test, where it can, does not tell from it."""
+        means = self.errors[list(methods)].mean()
+        best = str(means.idxmin())
+        if len(self.errors) < FEWEST_TO_TEST:
+            return [best]
+        return [name for name in methods if name == best or self.p_value(name, best) >= LEVEL]
+
+    def p_value(self, one: str, other: str) -> float:
+        """Of Wilcoxon's signed-rank test, two-sided; one where nothing differs."""
+        return signed_rank_p_value((self.errors[one] - self.errors[other]).to_numpy())
+
+    def outcome(self, one: str, other: str) -> str:
+        """Whether one wins against the other, loses, or neither."""
+        if self.p_value(one, other) >= LEVEL:
+            return "tie"
+        means = self.errors.mean()
+        return "win" if means[one] < means[other] else "loss"
+
+
+def contests(runs: pd.DataFrame) -> list[Contest]:
+    """One contest for each set and loss, in the order of the runs."""
+    found = []
+    for (name, loss), part in runs.groupby(["set", "loss"], sort=False):
+        errors = part.pivot(index="repeat", columns="method", values="error")
+        order = list(dict.fromkeys(part["method"]))
+        found.append(Contest(str(name), str(loss), errors[order]))
+    return found
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Mean ranks over problems, Friedman's p-value, and Nemenyi's critical difference."""
+
+    ranks: dict[str, float]
+    n_problems: int
+    p_value: float
+    critical_difference: float
+
+
+def rank_methods(problems: Sequence[Contest], methods: Sequence[str]) -> Ranking:
+    """Rank methods by their mean errors on each problem; 1 is the best, ties share ranks."""
+    means: Array = np.array([p.errors[list(methods)].mean() for p in problems])
+    ranks = np.array([rankdata(row.round(12)) for row in means])
+    p_value = float("nan")
+    if len(methods) > 2 and len(problems) > 1:
+        p_value = float(friedmanchisquare(*means.T.round(12)).pvalue)
+    return Ranking(
+        dict(zip(methods, ranks.mean(axis=0).tolist(), strict=True)),
+        len(problems),
+        p_value,
+        nemenyi_difference(len(methods), len(problems)),
+    )
+
+
+def count_outcomes(problems: Sequence[Contest], one: str, other: str) -> dict[str, int]:
+    """Wins, ties and losses of one method against another, problem by problem."""
+    outcomes: list[Any] = [problem.outcome(one, other) for problem in problems]
+    return {word: outcomes.count(word) for word in ("win", "tie", "loss")}

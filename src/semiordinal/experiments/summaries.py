@@ -1,0 +1,165 @@
+"""What results say, in words and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from .specs import LOSS_METRICS
+from .statistics import FEWEST_TO_TEST, Contest, Ranking, count_outcomes
+from .tables import ErrorTable
+
+
+def rivals(methods: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs to compare, with the same model: SEMI with SV and SV-prior, SV-prior with SV.
+
+    Examples
+    --------
+    >>> rivals(["SV-Ker", "SEMI1-Ker", "SV-NN", "SV-prior-Ker"])
+    [('SEMI1-Ker', 'SV-Ker'), ('SEMI1-Ker', 'SV-prior-Ker'), ('SV-prior-Ker', 'SV-Ker')]
+    """
+    pairs = []
+    for name in methods:
+        base, _, model = name.rpartition("-")
+        method, suffix = (base, f"-{model}") if model in ("Ker", "NN") else (name, "")
+        if method.startswith("SEMI"):
+            pairs += [(name, f"SV{suffix}"), (name, f"SV-prior{suffix}")]
+        elif method == "SV-prior":
+            pairs.append((name, f"SV{suffix}"))
+    return [(one, other) for one, other in pairs if other in methods]
+
+
+def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
+    """For each SEMI: cells where it is below SV here and there alike, with the paper's cells.
+
+    Gives the cells that agree, those compared, and those where the paper has SEMI below SV.
+    Equal means agree with none.
+    """
+    found = {}
+    for one, other in rivals(table.paper_methods):
+        agree = compared = papers_gains = 0
+        for problem in table.problems:
+            theirs = [table.printed(problem, name) for name in (one, other)]
+            if theirs[0] is None or theirs[1] is None:
+                continue
+            compared += 1
+            gain = problem.entry(other).mean - problem.entry(one).mean
+            printed_gain = theirs[1].mean - theirs[0].mean
+            agree += gain * printed_gain > 0
+            papers_gains += printed_gain > 0
+        if compared:
+            found[one] = (agree, compared, papers_gains)
+    return found
+
+
+def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
+    """Directions, wins and losses, and ranks of a table."""
+    lines = [f"{len(table.problems)} problems (sets × losses), {n_repeats} repetitions each.", ""]
+    agreement = directions(table)
+    if agreement:
+        lines += [
+            "Direction of SEMI against SV, by means, here and in the paper:",
+            "",
+            "| | same direction | SEMI below SV here | SEMI below SV in the paper |",
+            "|---|---|---|---|",
+        ]
+        for name, (agree, compared, papers) in agreement.items():
+            other = next(o for one, o in rivals(table.methods) if one == name)
+            gains = _gains(table.problems, name, other)
+            lines.append(f"| {name} | {agree} of {compared} | {gains} | {papers} |")
+        lines.append("")
+    pairs = rivals(table.methods)
+    untested = n_repeats < FEWEST_TO_TEST
+    if pairs:
+        lines += [
+            "Wilcoxon's signed-rank test at 5 %, problem by problem"
+            + (f" (not with fewer than {FEWEST_TO_TEST} repetitions):" if untested else ":"),
+            "",
+            "| | wins | ties | losses | lower mean | mean of the error ratios |",
+            "|---|---|---|---|---|---|",
+        ]
+        for one, other in pairs:
+            counts: Mapping[str, int | str] = count_outcomes(table.problems, one, other)
+            if untested:
+                counts = dict.fromkeys(counts, "–")
+            gains = _gains(table.problems, one, other)
+            ratio = np.mean([p.entry(one).mean / p.entry(other).mean for p in table.problems])
+            lines.append(
+                f"| {one} against {other} | {counts['win']} | {counts['tie']} | {counts['loss']} "
+                f"| {gains} of {len(table.problems)} | {ratio:.3f} |"
+            )
+        lines.append("")
+    ascending = sorted(ranking.ranks.items(), key=lambda item: item[1])
+    ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in ascending)
+    lines.append(
+        f"Mean ranks over {ranking.n_problems} problems: {ranks}. Friedman's test: "
+        f"p = {ranking.p_value:.2g}; Nemenyi's critical difference at 5 %: "
+        f"{ranking.critical_difference:.2f}."
+    )
+    return "\n".join([*lines, ""])
+
+
+def _gains(problems: Sequence[Contest], one: str, other: str) -> int:
+    return sum(p.entry(one).mean < p.entry(other).mean for p in problems)
+
+
+def variance_summary(runs: pd.DataFrame) -> str:
+    """Where the variance is reduced for some weight, and where for none."""
+    levels = ["set", "loss", "method"]
+    medians = {
+        key: part.droplevel(levels)
+        for key, part in median_ratios(runs).groupby(level=levels, sort=False)
+    }
+    least = runs.groupby([*levels, "repeat"], sort=False)["ratio"].min()
+    n_reduced = (least < 1).groupby(level=levels, sort=False).sum().to_dict()
+    n_models = runs["repeat"].nunique()
+    lines = [
+        f"Least ratio over γ = 0.1, ..., 1 of the median over {n_models} random models, with the γ "
+        "where it is reached and the number of models with a ratio below one at some γ.",
+        "",
+    ]
+    methods = list(dict.fromkeys(runs["method"]))
+    losses = list(dict.fromkeys(runs["loss"]))
+    heads = [f"{loss.upper()}, {method}" for loss in losses for method in methods]
+    lines += ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
+    not_reduced = []
+    for name in dict.fromkeys(runs["set"]):
+        cells = []
+        for loss in losses:
+            for method in methods:
+                ratios = medians[name, loss, method]
+                ratios = ratios[ratios.index > 0]
+                reduced = n_reduced[name, loss, method]
+                cells.append(f"{ratios.min():.3f} (γ = {ratios.idxmin():.1f}; {reduced})")
+                if ratios.min() >= 1:
+                    not_reduced.append(f"{name} ({loss.upper()}, {method})")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    told = ", ".join(not_reduced) if not_reduced else "none"
+    return "\n".join([*lines, "", f"No reduction of the median for any γ: {told}.", ""])
+
+
+def median_ratios(runs: pd.DataFrame) -> pd.Series:
+    """Medians over the random models, by set, loss, method and weight."""
+    return runs.groupby(["set", "loss", "method", "weight"], sort=False)["ratio"].median()
+
+
+def curve_summary(ratios: pd.DataFrame, n_repeats: int) -> str:
+    """Ratios at the smallest and the largest number of unlabelled rows."""
+    lines = [
+        f"Mean error over that of SV, over {n_repeats} repetitions, with the fewest and with all "
+        "unlabelled rows, and the number of sets where it is below one with all.",
+        "",
+        "| | fewest | all | sets below one with all |",
+        "|---|---|---|---|",
+    ]
+    for (loss, method), part in ratios.groupby(["loss", "method"], sort=False):
+        by_set = part.groupby("set", sort=False)["ratio"]
+        fewest, most = by_set.first(), by_set.last()
+        below = int((most < 1).sum())
+        lines.append(
+            f"| {loss.upper()} ({LOSS_METRICS[loss].upper()}), {method} | {fewest.mean():.3f} "
+            f"| {most.mean():.3f} | {below} of {len(most)} |"
+        )
+    return "\n".join([*lines, ""])

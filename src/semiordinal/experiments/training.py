@@ -1,0 +1,144 @@
+"""From a cell's rows to test errors: building, choosing hyper-parameters, fitting, scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ..losses import get_loss
+from ..methods import get_method
+from ..metrics import task_error
+from ..selection import LabelledKFold, LabelledShuffleSplit, SemiSupervisedScorer
+from .adam import AdamKernel, AdamLinear
+from .cells import Cell
+from .problems import Problem, draw_problem
+from .specs import Column, Experiment, Training
+
+_ADAM = {"linear": AdamLinear, "kernel": AdamKernel}
+_N_FOLDS = 5
+
+Build = Callable[[Mapping[str, float]], Any]
+
+
+def run_fit(experiment: Experiment, cell: Cell) -> dict[str, Any]:
+    """Choose hyper-parameters, fit and score one cell.
+
+    Returns
+    -------
+    dict
+        Test errors by metric, and the hyper-parameters chosen.
+    """
+    assert cell.mode is not None
+    column = next(c for c in experiment.columns if c.name == cell.column)
+    training = experiment.trainings[cell.mode][column.family]
+    problem = draw_problem(experiment, cell)
+
+    def build(chosen: Mapping[str, float]) -> Any:
+        return _build(column, training, cell, problem.prior, chosen)
+
+    chosen = _choose(build, column, training, problem, cell)
+    model = _fit(build(chosen), column, problem, problem.X, problem.y)
+    predicted = model.predict(problem.X_test)
+    codes, found = (values.astype(int) - 1 for values in (problem.y_test, predicted))
+    result: dict[str, Any] = {
+        "mae": task_error("absolute", codes, found),
+        "mze": task_error("zero_one", codes, found),
+        "mse": task_error("squared", codes, found),
+    }
+    if chosen:
+        result["chosen"] = dict(chosen)
+    return result
+
+
+def _build(
+    column: Column, training: Training, cell: Cell, prior: Array, chosen: Mapping[str, float]
+) -> Any:
+    settings = {**training.settings, **column.settings, **chosen}
+    if training.trainer == "network":
+        from ..nn import NeuralOrdinalClassifier
+
+        # Labelled rows of SV-prior are weighted when it is fitted.
+        fixed = {"unlabeled_weight": 0.0, **get_method(column.method).fixed}
+        fixed.pop("supervised_weights", None)
+        return NeuralOrdinalClassifier(
+            loss=cell.loss,
+            class_prior=prior,
+            standardize=False,
+            random_state=cell.own_seed,
+            **{**fixed, **settings},
+        )
+    if training.trainer == "adam":
+        settings["constructors"] = _ADAM
+    if training.model is not None:
+        settings["standardize"] = False
+    return get_method(column.method).build(
+        loss=cell.loss,
+        model=training.model,
+        class_prior=prior,
+        random_state=cell.own_seed,
+        **settings,
+    )
+
+
+def _fit(model: Any, column: Column, problem: Problem, X: Array, y: Array) -> Any:
+    if column.family == "network" and column.method == "SV-prior":
+        return model.fit(X, y, sample_weight=_prior_weights(y, problem.prior))
+    return model.fit(X, y)
+
+
+def _prior_weights(y: Array, prior: Array) -> Array:
+    """π_y n_L/n_y for labelled rows, one for the others."""
+    weights = np.ones(len(y))
+    labeled = ~np.isnan(y)
+    for code, share in enumerate(prior):
+        own = y == code + 1
+        weights[own] = share * labeled.sum() / max(own.sum(), 1)
+    return weights
+
+
+def _choose(
+    build: Build, column: Column, training: Training, problem: Problem, cell: Cell
+) -> dict[str, float]:
+    """The grid's values of least validation error, the first of equals."""
+    grid = [
+        dict(zip(training.grid, values, strict=True)) for values in product(*training.grid.values())
+    ]
+    if len(grid) == 1:
+        return grid[0]
+    task = get_loss(cell.loss).task
+    by_unlabeled = training.selection == "hold-out" and column.uses_unlabeled
+    if training.selection == "hold-out":
+        splitter: Any = LabelledShuffleSplit(
+            1, test_size=1 / 3, random_state=cell.split_seed, hold_out_unlabeled=True
+        )
+    else:
+        splitter = LabelledKFold(_N_FOLDS, shuffle=True, random_state=cell.split_seed)
+    totals = np.zeros(len(grid))
+    for train, valid in splitter.split(problem.X, problem.y):
+        held_out, labels = problem.X[valid], problem.y[valid]
+        n_labeled = int((~np.isnan(labels)).sum())
+        for i, values in enumerate(grid):
+            model = _fit(build(values), column, problem, problem.X[train], problem.y[train])
+            error = _validation_error(model, held_out, labels, task, by_unlabeled)
+            totals[i] += n_labeled * error
+    # Sums in another order differ by rounding, which must not break a tie.
+    return grid[int(np.argmax(totals <= totals.min() + 1e-9))]
+
+
+def _validation_error(model: Any, X: Array, y: Array, task: str, by_unlabeled: bool) -> float:
+    """Task error on held-out rows, by the semi-supervised estimate where that can be formed.
+
+    It needs held-out labels of every class but the removed one; else the labelled mean is
+    all there is.
+    """
+    labeled = ~np.isnan(y)
+    if by_unlabeled:
+        needed = set(model.classes_) - {model.removed_class_}
+        if needed <= set(y[labeled]):
+            return -SemiSupervisedScorer()(model, X, y)
+    predicted = model.predict(X[labeled])
+    return task_error(task, y[labeled].astype(int) - 1, predicted.astype(int) - 1)

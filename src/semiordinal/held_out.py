@@ -1,0 +1,67 @@
+"""Errors of predictions for rows that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._typing import Array, Codes
+from .metrics import quadratic_kappa, task_error
+
+METRICS = ("MAE", "MZE", "MSE", "QWK")
+TASKS = {"MAE": "absolute", "MZE": "zero_one", "MSE": "squared"}
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Labels of held-out rows and what was predicted for them, as codes in class order.
+
+    ``cumulative`` are predicted probabilities of each class but the last or a lower one,
+    where there are any; ``weights`` say how much rows count, by default all the same.
+    """
+
+    codes: Codes
+    predicted: Codes
+    cumulative: Array | None = None
+    weights: Array | None = None
+
+    def scores(self) -> dict[str, float]:
+        """The mean absolute, zero-one and squared error, and the quadratic kappa.
+
+        One class alone has no kappa; it is then NaN.
+        """
+        rows = self.codes, self.predicted
+        found = {name: task_error(task, *rows, self.weights) for name, task in TASKS.items()}
+        one_class = len(np.unique(np.concatenate(rows))) < 2
+        found["QWK"] = np.nan if one_class else quadratic_kappa(*rows, self.weights)
+        return found
+
+    def first(self, n_rows: int) -> HeldOut:
+        """The first rows alone."""
+        more = (None if part is None else part[:n_rows] for part in (self.cumulative, self.weights))
+        return HeldOut(self.codes[:n_rows], self.predicted[:n_rows], *more)
+
+    def share_within(self, distance: int) -> float:
+        """Share of rows whose prediction is at most so many classes off."""
+        return float(np.average(self.distances <= distance, weights=self.weights))
+
+    @property
+    def distances(self) -> Array:
+        """How many classes each prediction is off."""
+        return np.abs(self.codes - self.predicted).astype(float)
+
+
+def join(parts: Iterable[HeldOut]) -> HeldOut:
+    """All held-out rows together."""
+    found = list(parts)
+    more = []
+    for each in ([part.cumulative for part in found], [part.weights for part in found]):
+        known = [values for values in each if values is not None]
+        more.append(np.concatenate(known) if known else None)
+    return HeldOut(
+        np.concatenate([part.codes for part in found]),
+        np.concatenate([part.predicted for part in found]),
+        *more,
+    )

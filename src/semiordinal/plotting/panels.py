@@ -1,0 +1,80 @@
+"""Many small pictures of the same kind side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ._display import Display
+
+_WIDTH, _HEIGHT = 3.4, 2.5  # of one panel, in inches
+
+
+def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str = "") -> Any:
+    """Draw displays in a grid, each under its name, with one legend for all.
+
+    Parameters
+    ----------
+    displays : mapping of names to displays
+        Of the same kind, with the same lines.
+    n_columns : int, default=4
+    title : str
+
+    Returns
+    -------
+    matplotlib figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal.plotting import VarianceRatioDisplay
+    >>> ratios = VarianceRatioDisplay(np.array([0.0, 1.0]), np.ones((2, 1)), ["A"], ordered=False)
+    >>> figure = plot_panels({"one": ratios, "two": ratios, "three": ratios}, n_columns=2)
+    >>> [ax.get_title() for ax in figure.axes if ax.get_visible()]
+    ['one', 'two', 'three']
+    """
+    import matplotlib.pyplot as plt
+
+    n_columns = min(n_columns, len(displays))
+    n_rows = -(-len(displays) // n_columns)
+    figure, grid = plt.subplots(
+        n_rows,
+        n_columns,
+        figsize=(_WIDTH * n_columns, _HEIGHT * n_rows + 0.6),
+        layout="constrained",
+        squeeze=False,
+    )
+    axes = grid.ravel()
+    for ax, (name, display) in zip(axes, displays.items(), strict=False):
+        display.plot(ax)
+        ax.set_title(name, fontsize="medium")
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
+    for ax in axes[len(displays) :]:
+        ax.set_visible(False)
+    for place, ax in enumerate(axes[: len(displays)]):
+        if place % n_columns:
+            ax.set_ylabel("")
+        if place + n_columns < len(displays):
+            ax.set_xlabel("")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def save_figure(figure: Any, path: Any, suffix: str) -> None:
+    """Write a figure as "png" or "svg", the same bytes for the same numbers."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "semiordinal", "svg.fonttype": "none"}):
+        metadata = {"Date": None} if suffix == "svg" else None
+        figure.savefig(path, dpi=110, format=suffix, metadata=metadata)
+
+
+def close_figure(figure: Any) -> None:
+    """Let a figure go, which pyplot would keep."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)

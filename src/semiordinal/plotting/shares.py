@@ -1,0 +1,118 @@
+"""Shares of the classes, in several groups of rows or by several estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ._display import Display, Point, Table
+from ._style import (
+    MARKERS,
+    add_legend,
+    class_names,
+    drawn,
+    method_colors,
+    new_axes,
+    set_class_ticks,
+)
+
+_STEP = 0.16  # between the groups of a class
+
+
+@dataclass(frozen=True, eq=False)
+class SharesDisplay(Display):
+    """Shares by class, one marker for each group, with intervals where they are known.
+
+    Parameters
+    ----------
+    classes : list of str
+        From the lowest to the highest.
+    shares : mapping of names to arrays of shape (K,)
+    intervals : mapping of some of the names to arrays of shape (2, K)
+    """
+
+    classes: list[str]
+    shares: Mapping[str, Array]
+    intervals: Mapping[str, Array] = field(default_factory=dict)
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = new_axes(ax)
+        at = np.arange(len(self.classes), dtype=float)
+        colors = method_colors(len(self.shares))
+        for i, (name, shares) in enumerate(self.shares.items()):
+            x = at + _STEP * (i - (len(self.shares) - 1) / 2)
+            style = {"color": colors[i], "marker": MARKERS[i], "markersize": 7, "linewidth": 0}
+            if name in self.intervals:
+                ax.vlines(x, *self.intervals[name], color=colors[i], linewidth=2.5, alpha=0.5)
+            ax.plot(x, shares, label=drawn(name, 40), **style)
+        set_class_ticks(ax.xaxis, self.classes, turn=True)
+        ax.set(xlabel="class", ylabel="share of rows")
+        ends = [*self.shares.values(), *self.intervals.values()]
+        room = 1.08 + 0.1 * len(self.shares) * (len(self.shares) > 1)  # for the legend
+        ax.set_ylim(0, room * max(float(np.max(each)) for each in ends))
+        if len(self.shares) > 1:
+            add_legend(ax, "")
+        return ax
+
+    def tables(self) -> list[Table]:
+        headers = ["class"]
+        for name in self.shares:
+            headers += [name, *(["from", "to"] if name in self.intervals else [])]
+        rows = []
+        for k, label in enumerate(self.classes):
+            row: list[Any] = [label]
+            for name, shares in self.shares.items():
+                row += [shares[k], *(end[k] for end in self.intervals.get(name, ()))]
+            rows.append(row)
+        return [Table(headers, rows)]
+
+    def points(self) -> list[Point]:
+        middle = (len(self.shares) - 1) / 2
+        return [
+            Point(k + _STEP * (i - middle), shares[k], f"class {label}, {name}: {shares[k]:.1%}")
+            for i, (name, shares) in enumerate(self.shares.items())
+            for k, label in enumerate(self.classes)
+        ]
+
+
+def plot_shares(
+    classes: Sequence[Any],
+    shares: Mapping[str, Any],
+    intervals: Mapping[str, Any] | None = None,
+    ax: Any = None,
+) -> Any:
+    """Shares of the classes by group, in class order.
+
+    Parameters
+    ----------
+    classes : sequence
+        From the lowest to the highest.
+    shares : mapping
+        By group, one share for each class.
+    intervals : mapping, optional
+        By group, lower and upper ends, (2, K).
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> ax = plot_shares(["low", "high"], {"labels": [0.5, 0.5], "predicted": [0.7, 0.3]})
+    >>> [tick.get_text() for tick in ax.get_xticklabels()]
+    ['low', 'high']
+    """
+    for name, each in shares.items():
+        if len(each) != len(classes):
+            raise ValueError(
+                f"shares of {name!r} has {len(each)} entries; give one for each of the "
+                f"{len(classes)} classes."
+            )
+    arrays = {name: np.asarray(each, dtype=float) for name, each in shares.items()}
+    ends = {name: np.asarray(each, dtype=float) for name, each in (intervals or {}).items()}
+    return SharesDisplay(class_names(classes), arrays, ends).plot(ax)

@@ -1,0 +1,265 @@
+"""From findings to the sections of the page, in words for those who know the data best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..diagnosis.words import percent
+from ..held_out import METRICS, HeldOut
+from ..labels import known_codes
+from ..plotting import (
+    CalibrationDisplay,
+    CoefficientsDisplay,
+    ConfusionDisplay,
+    SharesDisplay,
+    Table,
+    ThresholdsDisplay,
+)
+from .findings import Findings
+from .page import Fact, Section, figure
+
+_ROWS_OF_A_BIN = 20
+_NAMES = {
+    "guess": "always the middle class",
+    "SV": "labelled rows alone (SV)",
+    "SEMI": "with unlabelled rows (SEMI)",
+}
+
+
+def facts(found: Findings) -> list[Fact]:
+    """The numbers to see first."""
+    shown = [
+        Fact(f"{found.diagnosis.n_labeled:,}", "labelled rows"),
+        Fact(f"{found.diagnosis.n_unlabeled:,}", "unlabelled rows"),
+    ]
+    held_out = found.held_out_once
+    if held_out is not None:
+        held_out = found.held_out[list(found.models)[-1]]
+        scores = held_out.scores()
+        shown += [
+            Fact(f"{scores['MAE']:.2f}", "classes off, on average (MAE)"),
+            Fact(percent(1 - scores["MZE"]), "predicted exactly right"),
+            Fact(percent(held_out.share_within(1)), "right or one class off"),
+        ]
+    return shown
+
+
+def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Section:
+    """What is in the table."""
+    counts = found.problem.counts
+    names = [str(c) for c in found.problem.classes]
+    shares = {"labelled rows": counts / counts.sum()}
+    if found.problem.prior_is_given:
+        shares["class prior, as given"] = found.problem.class_prior
+    k = len(names)
+    classes = Table(
+        ["class, from the lowest", "labelled rows", "share"],
+        [
+            [n, int(c), float(s)]
+            for n, c, s in zip(names, counts, counts / counts.sum(), strict=True)
+        ],
+        "Classes",
+    )
+    diagnosis = found.diagnosis
+    lead = (
+        f"{diagnosis.n_labeled + diagnosis.n_unlabeled:,} rows, of which {diagnosis.n_labeled:,} "
+        f"have a label and {diagnosis.n_unlabeled:,} have none."
+    )
+    if diagnosis.n_unlabeled_used < diagnosis.n_unlabeled:
+        lead += (
+            f" Of the unlabelled rows, {diagnosis.n_unlabeled_used:,} were drawn at random for "
+            "all that follows; more change next to nothing."
+        )
+    display = SharesDisplay(names, shares)
+    caption = "How often each class occurs among the labelled rows, from the lowest class."
+    shown = figure(display, "classes", "Shares of the classes", caption, k, (6.0, 3.0))
+    return Section("data", "The data", lead, [shown], [classes, *columns], notes)
+
+
+def errors_section(found: Findings) -> Section:
+    """How good the model is, and where it is wrong."""
+    held_out = found.held_out_once
+    if held_out is None:
+        lead = "No class has two labels, so nothing can be held out to measure errors on."
+        return Section("errors", "How good is it?", lead)
+    k = len(found.problem.classes)
+    scores = {name: each.scores() for name, each in found.held_out.items()}
+    order = [name for name in _NAMES if name in scores]
+    table = Table(
+        ["fit", *METRICS],
+        [[_NAMES[name], *(scores[name][m] for m in METRICS)] for name in order],
+        "Errors on held-out rows",
+    )
+    own = scores[list(found.models)[-1]]
+    lead = (
+        f"Each labelled row was predicted by a model that had not seen it "
+        f"({len(held_out.codes):,} rows in {found.problem.n_folds} parts, "
+        f"{round(len(found.held_out['SV'].codes) / found.n_once)} times). The predictions are "
+        f"{own['MAE']:.2f} classes off on average; always saying the middle class would be "
+        f"{scores['guess']['MAE']:.2f} off."
+    )
+    notes = [
+        "MAE, MZE and MSE are the mean absolute error, the share of wrong classes and the mean "
+        "squared error, all in steps of the class order: lower is better. QWK is the quadratically "
+        "weighted kappa: 1 is perfect, 0 is chance."
+    ]
+    if found.problem.prior_is_given:
+        notes.append("Rows count so that the classes have the shares that the class prior says.")
+    side = 1.6 + 0.45 * max(k, 5)
+    shown = figure(
+        ConfusionDisplay.from_codes(held_out.codes, held_out.predicted, found.problem.classes),
+        "confusion",
+        "Labels against predictions",
+        "Rows are the true classes, columns the predicted ones, both from the lowest. Framed "
+        "cells are right; the further from the frame, the worse the mistake.",
+        k,
+        (side + 0.6, side),
+    )
+    return Section(
+        "errors", "How good is it, and where is it wrong?", lead, [shown], [table], notes
+    )
+
+
+def scores_section(found: Findings) -> Section:
+    """Densities of scores with thresholds."""
+    problem = found.problem
+    latent = found.model.predict_latent(problem.X)
+    display = ThresholdsDisplay.from_predictions(
+        latent, problem.codes, found.model.thresholds_, problem.classes
+    )
+    shown = figure(
+        display,
+        "thresholds",
+        "Scores by class, and the thresholds between classes",
+        "One hill for each class, as large as its share. A row is predicted as the class between "
+        "whose dashed thresholds its score falls; where hills overlap, classes are confused.",
+        len(problem.classes),
+    )
+    lead = (
+        "The model gives every row one number, its score, and cuts the scale of scores into "
+        "classes. The rows shown are those it was fitted to."
+    )
+    return Section("scores", "How does it tell the classes apart?", lead, [shown])
+
+
+def calibration_section(found: Findings) -> Section:
+    """Whether the probabilities hold."""
+    held_out = found.held_out_once
+    title = "Can its probabilities be trusted?"
+    if held_out is None or held_out.cumulative is None:
+        loss = found.problem.estimator.loss
+        lead = (
+            "Nothing can be held out to compare probabilities with."
+            if held_out is None
+            else f"The loss {loss!r} gives no honest probabilities, so there are none to check. "
+            "The losses 'at' and 'cl' do."
+        )
+        return Section("calibration", title, lead)
+    n_bins = int(np.clip(len(held_out.codes) // _ROWS_OF_A_BIN, 3, 8))
+    display = CalibrationDisplay.from_predictions(
+        held_out.cumulative, held_out.codes, found.problem.classes, n_bins
+    )
+    shown = figure(
+        display,
+        "calibration",
+        "Predicted probabilities against what happened",
+        "For each class, the predicted probability of that class or a lower one, against the "
+        "share of held-out rows for which it was so. On the diagonal the probabilities are right; "
+        "above it, low classes are more frequent than predicted.",
+        len(found.problem.classes),
+        (6.0, 4.8),
+    )
+    lead = (
+        f"On held-out rows, predicted and observed shares differ by "
+        f"{float(display.errors.mean()):.3f} on average."
+    )
+    return Section("calibration", title, lead, [shown])
+
+
+def coefficients_section(found: Findings, names: list[str]) -> Section:
+    """What drives the score."""
+    title = "What drives the prediction?"
+    if found.coefficients is None:
+        lead = "This model bends with the labelled rows and has no coefficient for each column."
+        return Section("coefficients", title, lead)
+    coef, intervals = found.coefficients
+    display = CoefficientsDisplay.from_values(
+        names, coef, intervals, unit="one standard deviation more"
+    )
+    shown = figure(
+        display,
+        "coefficients",
+        "Coefficients, the largest first",
+        "How much the score rises if a column is one standard deviation higher, others equal, "
+        "with a 90 % bootstrap interval. Right of the dotted line: towards higher classes. An "
+        "interval across the line means that the direction is not certain.",
+        len(found.problem.classes),
+        (6.0, 1.2 + 0.3 * min(20, len(names))),
+    )
+    n_sure = int(((intervals > 0).all(axis=1) | (intervals < 0).all(axis=1)).sum())
+    lead = (
+        f"For {n_sure} of {len(names)} columns the interval lies on one side of zero, so that the "
+        "direction is fairly certain. A coefficient is an association, not a cause."
+    )
+    return Section("coefficients", title, lead, [shown])
+
+
+def comparison_section(found: Findings) -> Section:
+    """SV against SEMI."""
+    title = "What do the unlabelled rows change?"
+    if "SEMI" not in found.models:
+        return Section("comparison", title, "There are no unlabelled rows.")
+    problem = found.problem
+    rows = problem.unlabeled
+    predicted = {
+        name: known_codes(model.predict(problem.X[rows]), problem.classes)
+        for name, model in found.models.items()
+    }
+    same = float((predicted["SV"] == predicted["SEMI"]).mean())
+    k = len(problem.classes)
+    shares = {
+        "assumed": problem.class_prior,
+        **{
+            f"predicted, {_NAMES[name]}": np.bincount(codes, minlength=k) / len(codes)
+            for name, codes in predicted.items()
+        },
+    }
+    shown = figure(
+        SharesDisplay([str(c) for c in problem.classes], shares),
+        "predicted-shares",
+        "Classes that are predicted for the unlabelled rows",
+        "Shares of the classes among predictions, with and without learning from these rows, "
+        "beside the shares that the method assumes.",
+        k,
+    )
+    lead = (
+        f"Learning from the unlabelled rows too changes the prediction of {percent(1 - same)} of "
+        "them. Whether for the better, the section above says."
+    )
+    tables = [_comparison_table(found.held_out, found.n_once), _threshold_table(found)]
+    return Section("comparison", title, lead, [shown], [t for t in tables if t.rows])
+
+
+def _comparison_table(held_out: Mapping[str, HeldOut], n_once: int) -> Table:
+    rows: list[list[Any]] = []
+    if held_out:
+        off = {name: held_out[name].distances[:n_once] for name in ("SV", "SEMI")}
+        better, worse = off["SEMI"] < off["SV"], off["SEMI"] > off["SV"]
+        rows = [
+            ["nearer to the label with unlabelled rows", int(better.sum())],
+            ["as near", int((~better & ~worse).sum())],
+            ["nearer without them", int(worse.sum())],
+        ]
+    return Table(["held-out rows", "rows"], rows, "Held-out predictions")
+
+
+def _threshold_table(found: Findings) -> Table:
+    classes = [str(c) for c in found.problem.classes]
+    pairs = [f"{a} | {b}" for a, b in pairwise(classes)]
+    each = [model.thresholds_ for model in found.models.values()]
+    rows = [[pair, *(float(t[i]) for t in each)] for i, pair in enumerate(pairs)]
+    return Table(["between", *(_NAMES[name] for name in found.models)], rows, "Thresholds")

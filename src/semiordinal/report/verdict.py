@@ -1,0 +1,125 @@
+"""The section that says whether the unlabelled rows were worth using."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..diagnosis import Curve, Diagnosis
+from ..diagnosis.words import percent, worth_in_labels
+from ..plotting import CurveDisplay, SharesDisplay, Table, VarianceRatioDisplay
+from .page import Figure, Section, figure
+
+_LINES = {"SV": "labelled rows alone (SV)", "SEMI": "with unlabelled rows (SEMI)"}
+
+
+def diagnosis_section(found: Diagnosis) -> Section:
+    """The verdict and what it rests on."""
+    title = "Was the unlabelled data worth using?"
+    figures, tables, notes = [], [], []
+    k = len(found.classes)
+    if found.gain is not None:
+        tables.append(_gain_table(found))
+    if found.curves is not None:
+        notes.append(worth_in_labels(found.curves.equivalent))
+        figures += _curve_figures(found, found.curves.in_labels, found.curves.in_unlabeled)
+    if isinstance(found.variance, str):
+        notes.append(f"No variance ratio: {found.variance}")
+    elif found.variance is not None:
+        figures.append(_variance_figure(found, k))
+    if found.prior_shift is not None and found.covariate_shift is not None:
+        figures.append(_shift_figure(found, k))
+        auc, p_value = found.covariate_shift.auc, found.covariate_shift.p_value
+        if np.isfinite(auc):
+            notes.append(
+                f"Are they rows of the same kind? A classifier tells a labelled from an unlabelled "
+                f"row in {percent(auc)} of pairs (50 % is guessing; p = {p_value:.3f})."
+            )
+    return Section("diagnosis", title, found.verdict.sentence, figures, tables, notes)
+
+
+def _gain_table(found: Diagnosis) -> Table:
+    gain = found.gain
+    assert gain is not None
+    return Table(
+        ["fit, and the difference", found.metric],
+        [
+            [_LINES["SV"], gain.supervised],
+            [_LINES["SEMI"], gain.semi],
+            ["gain", gain.mean],
+            ["standard error of the gain", gain.standard_error],
+            ["90 % interval of the gain, from", gain.low],
+            ["to", gain.high],
+        ],
+        f"Cross-validated {found.metric}, {gain.n_splits} pairs of fits, {gain.n_rows} rows",
+    )
+
+
+def _curve_figures(found: Diagnosis, in_labels: Curve, in_unlabeled: Curve) -> list[Figure]:
+    k = len(found.classes)
+    error = f"{found.metric} of held-out rows"
+    return [
+        figure(
+            _curve(in_labels, "labels", error),
+            "label-curve",
+            "The error against the number of labels",
+            "If the lines still fall to the right, more labels would help. The distance between "
+            "the lines is what the unlabelled rows change. Bands are one standard error wide on "
+            "either side, mostly shared by both lines.",
+            k,
+            (6.0, 3.6),
+        ),
+        figure(
+            _curve(in_unlabeled, "unlabelled rows", error),
+            "unlabeled-curve",
+            "The error against the number of unlabelled rows",
+            "All labels, and a growing part of the unlabelled rows. Below the flat line they help; "
+            "where the line levels off, more of them add nothing.",
+            k,
+            (6.0, 3.6),
+        ),
+    ]
+
+
+def _curve(curve: Curve, x_label: str, y_label: str) -> CurveDisplay:
+    return CurveDisplay(
+        curve.sizes,
+        {_LINES[name]: values for name, values in curve.errors.items()},
+        {_LINES[name]: values for name, values in curve.standard_errors.items()},
+        x_label,
+        y_label,
+    )
+
+
+def _variance_figure(found: Diagnosis, k: int) -> Figure:
+    estimate = found.variance
+    assert estimate is not None
+    assert not isinstance(estimate, str)
+    what = "the fitted model" if estimate.of_parameters else "the risk at the fitted model"
+    return figure(
+        VarianceRatioDisplay.from_variance(estimate.variance, found.classes.tolist()),
+        "variance",
+        "What theory says: the noise with unlabelled rows over that without",
+        f"Estimated noise of {what} for every weight of the unlabelled rows, one line for each "
+        "class that they may stand in for. Below 1 they help; a dot marks the lowest point. "
+        "It holds to first order, with many rows.",
+        k,
+    )
+
+
+def _shift_figure(found: Diagnosis, k: int) -> Figure:
+    shift = found.prior_shift
+    assert shift is not None
+    display = SharesDisplay(
+        [str(c) for c in found.classes],
+        {"assumed": shift.assumed, "estimated for the unlabelled rows": shift.estimated},
+        {"estimated for the unlabelled rows": np.array([shift.low, shift.high])},
+    )
+    p_value = f" (p = {shift.p_value:.3f})" if np.isfinite(shift.p_value) else ""
+    return figure(
+        display,
+        "shift",
+        "Do the unlabelled rows hold the classes in the same shares?",
+        "Shares that the method assumes, and an estimate for the unlabelled rows with a 90 % "
+        f"interval. What the unlabelled rows tell rests on these being the same{p_value}.",
+        k,
+    )

@@ -1,0 +1,127 @@
+"""Blocks of rows as users give them, and sources made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..models import SourceError
+from .source import Chunk, Features, LocalSource
+
+
+def as_matrix(block: Any, features: Features, where: str) -> Any:
+    """A block as a matrix of 32- or 64-bit floats with the columns in order.
+
+    Frames are taken by the names of their columns, arrays as they are.
+    """
+    if sparse.issparse(block):
+        raise SourceError(f"{where} is sparse; give dense blocks, or a sparse X_unlabeled whole.")
+    if hasattr(block, "columns") and hasattr(block, "to_numpy"):
+        block = _by_name(block, features, where)
+    matrix = np.asarray(block)
+    if matrix.ndim != 2 or matrix.shape[1] != features.n_columns:
+        raise SourceError(
+            f"{where} has the shape {matrix.shape}; it must have rows of {features.n_columns} "
+            "columns, as X has."
+        )
+    if matrix.dtype.kind not in "fiub":
+        raise SourceError(f"{where} holds {matrix.dtype}, not numbers.")
+    return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
+
+
+def _by_name(frame: Any, features: Features, where: str) -> Any:
+    names = needed_names(features, where)
+    lacking = [name for name in names if name not in frame.columns]
+    if lacking:
+        raise missing_columns(where, lacking, frame.columns)
+    chosen = frame[list(names)]
+    for name in names:
+        kind = str(chosen[name].dtype).lower()
+        if not kind.startswith(("float", "int", "uint", "bool", "double")):
+            raise wrong_type(where, name, kind)
+    is_single = all(str(chosen[name].dtype).lower() == "float32" for name in names)
+    matrix = chosen.to_numpy()
+    return matrix.astype(np.float32 if is_single else np.float64, copy=False)
+
+
+def needed_names(features: Features, where: str) -> list[str]:
+    """Names to choose columns by."""
+    if features.names is None:
+        raise SourceError(
+            f"{where} has columns with names, and X has none, so they cannot be matched. Give X as "
+            "a data frame, or ParquetSource(path, columns=[...]) in the order of X's columns."
+        )
+    return list(features.names)
+
+
+def missing_columns(where: str, lacking: Iterable[str], present: Iterable[str]) -> SourceError:
+    return SourceError(
+        f"{where} lacks the column{_listed(lacking)}, which is needed. Its columns are"
+        f"{_listed(present)}."
+    )
+
+
+def wrong_type(where: str, name: str, kind: str) -> SourceError:
+    return SourceError(
+        f"{where}: column {name!r} is of type {kind}, not a number. Convert it, as it is in X."
+    )
+
+
+def _listed(names: Iterable[str], most: int = 20) -> str:
+    shown = [repr(str(name)) for name in names]
+    more = ", ..." if len(shown) > most else ""
+    return f"{'s' if len(shown) > 1 and not more else ''} {', '.join(shown[:most])}{more}"
+
+
+class BlockSource(LocalSource):
+    """Rows from a function that returns an iterator of blocks.
+
+    Parameters
+    ----------
+    make_blocks : callable
+        Called once for each pass, without arguments. Gives arrays, or data frames whose columns
+        are found by name; the rows must be the same, in the same order, each time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal import LinearOrdinalClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 2))
+    >>> y = np.digitize(X[:, 0], [-0.5, 0.5])
+    >>> def blocks():
+    ...     source = np.random.default_rng(1)
+    ...     for _ in range(10):
+    ...         yield source.normal(size=(1000, 2))
+    >>> model = LinearOrdinalClassifier(class_prior="uniform").fit(X, y, X_unlabeled=blocks)
+    >>> model.n_unlabeled_
+    10000
+    """
+
+    def __init__(self, make_blocks: Callable[[], Iterable[Any]]):
+        self.make_blocks = make_blocks
+
+    def _open(self) -> None:
+        pass
+
+    def _chunks(self) -> Iterator[Chunk]:
+        blocks = self.make_blocks()
+        if not isinstance(blocks, Iterable):
+            raise SourceError(
+                f"X_unlabeled returned {type(blocks).__name__}, not an iterator of blocks."
+            )
+        start = 0
+        for number, block in enumerate(blocks):
+            place = f"block {number} of X_unlabeled"
+            matrix = as_matrix(block, self._features, place)
+            if len(matrix):
+                yield Chunk(matrix, start, partial(_row_of, place))
+            start += len(matrix)
+
+
+def _row_of(place: str, row: int) -> str:
+    return f"{place}, row {row}"

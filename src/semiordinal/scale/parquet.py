@@ -1,0 +1,271 @@
+"""Rows of Parquet files, read a chunk at a time and forgotten again."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..models import ColumnChunk, SourceError
+from .blocks import missing_columns, needed_names, wrong_type
+from .source import Chunk, LocalSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+SUFFIXES = (".parquet", ".pq")
+_CHUNK_ROWS = 2**16
+# Read as they are needed: buffered ahead, the columns of whole row groups would stay in memory.
+_BUFFER_BYTES = 2**18
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """One file, and what tells whether it is still the same."""
+
+    path: str
+    filesystem: Any
+    size: int
+    changed: Any
+    n_rows: int
+
+    @property
+    def name(self) -> str:
+        return repr(self.path)
+
+    @contextmanager
+    def opened(self) -> Iterator[pq.ParquetFile]:
+        """The file, if it is as it was."""
+        size, changed = _state(self.path, self.filesystem)
+        if (size, changed) != (self.size, self.changed):
+            raise SourceError(
+                f"The file {self.name} was changed while its rows were in use. Files must stay as "
+                "they are until the end."
+            )
+        with _opened(self.path, self.filesystem) as file:
+            yield file
+
+
+def file_at(path: str, filesystem: Any) -> ParquetFile:
+    """The file as it is now."""
+    size, changed = _state(path, filesystem)
+    with _opened(path, filesystem) as opened:
+        return ParquetFile(path, filesystem, size, changed, opened.metadata.num_rows)
+
+
+def column_types(path: str, filesystem: Any, names: Sequence[str]) -> dict[str, pa.DataType]:
+    """Types of some columns of a file."""
+    with _opened(path, filesystem) as opened:
+        schema = opened.schema_arrow
+    lacking = [name for name in names if name not in schema.names]
+    if lacking:
+        raise missing_columns(repr(path), lacking, schema.names)
+    return {name: schema.field(name).type for name in names}
+
+
+def find_files(path: Any) -> tuple[list[str], Any]:
+    """Files that a path, a glob, a folder, a list of paths or a pyarrow dataset names.
+
+    With them comes the file system that they are on. Those in folders are in the order of their
+    names; names that begin with a dot or an underscore are passed over.
+    """
+    from pyarrow import fs
+
+    if hasattr(path, "get_fragments"):
+        return _files_of_dataset(path), path.filesystem
+    if isinstance(path, list | tuple):
+        found = [file for each in path for file in find_files(each)[0]]
+        return found, fs.LocalFileSystem()
+    name = os.fspath(path)
+    if os.path.isdir(name):
+        inside = sorted(
+            file
+            for suffix in SUFFIXES
+            for file in glob.glob(
+                os.path.join(glob.escape(name), "**", f"*{suffix}"), recursive=True
+            )
+        )
+        visible = [file for file in inside if not _is_hidden(os.path.relpath(file, name))]
+        if not visible:
+            raise SourceError(f"The folder {name!r} holds no Parquet files (.parquet, .pq).")
+        return visible, fs.LocalFileSystem()
+    if os.path.exists(name):
+        return [name], fs.LocalFileSystem()
+    matching = sorted(file for file in glob.glob(name, recursive=True) if os.path.isfile(file))
+    if not matching:
+        what = "No file matches" if glob.has_magic(name) else "There is no file or folder"
+        raise SourceError(f"{what} {name!r}.")
+    return matching, fs.LocalFileSystem()
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith((".", "_")) for part in Path(path).parts)
+
+
+def _files_of_dataset(dataset: Any) -> list[str]:
+    files = list(getattr(dataset, "files", []))
+    kind = getattr(getattr(dataset, "format", None), "default_extname", None)
+    if kind != "parquet" or not files:
+        raise SourceError("The pyarrow dataset is not one of Parquet files, or has no files.")
+    if getattr(dataset, "_scan_options", None):
+        raise SourceError(
+            "The pyarrow dataset has a filter, which would be lost. Write the rows that it lets "
+            "through to files of their own, or give them block by block from a function."
+        )
+    return files
+
+
+class ParquetSource(LocalSource):
+    """Rows of Parquet files.
+
+    Parameters
+    ----------
+    path : path, glob, folder, list of these, or pyarrow dataset
+        Files in folders are taken in the order of their names.
+    columns : list of str, optional
+        Names of the columns, in the order of X's; by default those of X.
+    chunk_rows : int, default=65536
+        Rows that are read at a time; some such chunks are in memory at once.
+    """
+
+    def __init__(
+        self, path: Any, columns: Sequence[str] | None = None, chunk_rows: int = _CHUNK_ROWS
+    ):
+        self.path = path
+        self.columns = columns
+        self.chunk_rows = chunk_rows
+        self._files: list[ParquetFile] = []
+
+    @property
+    def n_rows(self) -> int:
+        return sum(file.n_rows for file in self._files)
+
+    def _open(self) -> None:
+        if self.chunk_rows < 1:
+            raise SourceError(f"chunk_rows={self.chunk_rows!r} must be at least 1.")
+        paths, filesystem = find_files(self.path)
+        self._names = list(self.columns or needed_names(self._features, f"{paths[0]!r}"))
+        if len(self._names) != self.n_columns:
+            raise SourceError(
+                f"columns names {len(self._names)} columns, and X has {self.n_columns}."
+            )
+        self._files = [self._checked(path, filesystem) for path in paths]
+
+    def _checked(self, path: str, filesystem: Any) -> ParquetFile:
+        """A file that has rows, and whose columns are there and are numbers."""
+        file = file_at(path, filesystem)
+        with file.opened() as opened:
+            _check_columns(opened.schema_arrow, self._names, file.name)
+        if not file.n_rows:
+            raise SourceError(f"{file.name} has no rows. Leave it out.")
+        return file
+
+    def _chunks(self) -> Iterator[Chunk]:
+        start = 0
+        for file in self._files:
+            with file.opened() as opened:
+                groups = RowGroups(file, opened)
+                first = 0
+                for batch in groups.batches(self._names, self.chunk_rows):
+                    columns = [
+                        batch.column(name).to_numpy(zero_copy_only=False) for name in self._names
+                    ]
+                    yield Chunk(ColumnChunk(columns), start, groups.place_from(first))
+                    first += batch.num_rows
+                    start += batch.num_rows
+
+
+class RowGroups:
+    """The row groups of an open file, read in batches; errors name them."""
+
+    def __init__(self, file: ParquetFile, opened: pq.ParquetFile):
+        self.file = file
+        self.opened = opened
+        sizes = [opened.metadata.row_group(i).num_rows for i in range(opened.num_row_groups)]
+        self.ends = list(accumulate(sizes))
+
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Some columns, so many rows at a time; small row groups are read together."""
+        import pyarrow as pa
+
+        first = 0
+        while first < len(self.ends):
+            begin = self.ends[first - 1] if first else 0
+            last = first
+            while last + 1 < len(self.ends) and self.ends[last + 1] - begin <= n_rows:
+                last += 1
+            groups = list(range(first, last + 1))
+            read = 0
+            try:
+                for batch in self.opened.iter_batches(
+                    n_rows, row_groups=groups, columns=list(names), use_threads=False
+                ):
+                    read += batch.num_rows
+                    yield batch
+            except (pa.ArrowException, OSError) as error:
+                among = f"row group {first}" if first == last else f"row groups {first} to {last}"
+                raise unreadable(f"{self.file.name}, {among},", error) from error
+            if read != self.ends[last] - begin:
+                raise SourceError(f"{self.file.name}, row group {first}, is cut short.")
+            first = last + 1
+
+    def place_from(self, first: int) -> Any:
+        """A function that tells the place of a row, counted from ``first``, in words."""
+
+        def place(row: int) -> str:
+            position = first + row
+            group = int(np.searchsorted(self.ends, position, side="right"))
+            within = position - (self.ends[group - 1] if group else 0)
+            return f"{self.file.name}, row group {group}, row {within}"
+
+        return place
+
+
+def unreadable(what: str, error: Exception) -> SourceError:
+    return SourceError(f"{what} cannot be read: {' '.join(str(error).split())}")
+
+
+def _state(path: str, filesystem: Any) -> tuple[int, Any]:
+    info = filesystem.get_file_info(path)
+    if not info.is_file:
+        raise SourceError(f"The file {path!r} is not there, or is there no longer.")
+    return info.size, info.mtime_ns
+
+
+@contextmanager
+def _opened(path: str, filesystem: Any) -> Iterator[pq.ParquetFile]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        stream = filesystem.open_input_file(path)
+        file = pq.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable(repr(path), error) from error
+    with stream:
+        yield file
+
+
+def _check_columns(schema: pa.Schema, names: Sequence[str], where: str) -> None:
+    """Raise unless all columns are there once, and are numbers."""
+    from pyarrow import types
+
+    present = schema.names
+    lacking = [name for name in names if name not in present]
+    if lacking:
+        raise missing_columns(where, lacking, present)
+    doubled = [name for name in names if present.count(name) > 1]
+    if doubled:
+        raise SourceError(f"{where} has more than one column {doubled[0]!r}.")
+    for name in names:
+        kind = schema.field(name).type
+        if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
+            raise wrong_type(where, name, str(kind))

@@ -1,0 +1,223 @@
+"""Data sets by name: what they hold, how they fail, and OpenML's through a local stand-in."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cli_problems import done, needs_data, refused
+from semiordinal.datasets import DATASETS, fetch, get_facts, load, make_ordinal
+from semiordinal.datasets._catalog import MERGEABLE
+
+# As the paper prints them: inputs, priors of the three merged classes.
+PRINTED = {
+    "abalone": (10, [0.2, 0.6, 0.2]),
+    "bank1-5": (8, [0.2, 0.6, 0.2]),
+    "bank2-5": (32, [0.2, 0.6, 0.2]),
+    "census1-5": (8, [0.2, 0.6, 0.2]),
+    "census2-5": (16, [0.2, 0.6, 0.2]),
+    "computer1-5": (12, [0.2, 0.6, 0.2]),
+    "computer2-5": (21, [0.2, 0.6, 0.2]),
+    "fireman-example": (9, [0.5, 0.25, 0.25]),
+    "kinematics": (7, [0.38, 0.38, 0.25]),
+    "lev": (4, [0.09, 0.68, 0.22]),
+    "swd": (10, [0.38, 0.4, 0.22]),
+    "toy": (2, [0.12, 0.78, 0.1]),
+}
+
+
+def test_merged_priors_are_the_papers():
+    assert set(MERGEABLE) == set(PRINTED)
+    for name, (_, prior) in PRINTED.items():
+        np.testing.assert_allclose(get_facts(name).merged_prior, prior, atol=0.0051)
+
+
+@needs_data
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_set_loads_and_is_what_the_table_says(name):
+    facts = DATASETS[name]
+    X, y = load(name)
+    assert X.shape == (facts.n_rows, facts.n_features)
+    assert np.isfinite(X).all()
+    np.testing.assert_allclose(np.bincount(y)[1:] / len(y), facts.class_prior)
+
+
+@needs_data
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_papers_columns_and_classes(name):
+    X, y = load(name, three_classes=True, paper_columns=True)
+    assert X.shape[1] == PRINTED[name][0]
+    np.testing.assert_allclose(np.bincount(y)[1:] / len(y), get_facts(name).merged_prior)
+
+
+def test_clear_errors(tmp_path, monkeypatch):
+    monkeypatch.delenv("SEMIORDINAL_DATA", raising=False)
+    with pytest.raises(ValueError, match="Did you mean 'bank1-5'"):
+        load("bank1")
+    with pytest.raises(ValueError, match="no merge to three classes"):
+        load("car", three_classes=True)
+    with pytest.raises(FileNotFoundError, match="SEMIORDINAL_DATA"):
+        load("car")
+    monkeypatch.setenv("SEMIORDINAL_DATA", str(tmp_path / "absent"))
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        load("car")
+    with pytest.raises(FileNotFoundError, match=r"lev\.csv\.gz.*--fetch"):
+        load("lev", folder=tmp_path)
+    (tmp_path / "lev.csv.gz").write_bytes(b"not gzip")
+    with pytest.raises(ValueError, match=r"lev\.csv\.gz.*cannot be read"):
+        load("lev", folder=tmp_path)
+    pd.DataFrame({"x1": [1.0], "y": [1]}).to_csv(tmp_path / "lev.csv.gz", index=False)
+    with pytest.raises(ValueError, match="1 rows, 1 columns and 1 classes, but lev has 1000"):
+        load("lev", folder=tmp_path)
+
+
+def test_counts_of_the_classes_are_checked(tmp_path):
+    facts = get_facts("toy")
+    y = np.repeat(np.arange(1, 6), facts.class_counts)
+    y[0] = 2
+    frame = pd.DataFrame({"x1": 0.0, "x2": 1.0, "y": y})
+    frame.to_csv(tmp_path / "toy.csv.gz", index=False)
+    with pytest.raises(ValueError, match=r"\(34, 88, 79, 68, 31\) rows of its classes"):
+        load("toy", folder=tmp_path)
+
+
+def openml_stand_in(home, data_id, frame, target):
+    """What scikit-learn keeps of an OpenML data set, so that it asks no server for it."""
+    names = list(frame.columns)
+    kinds = ["numeric" if frame[n].dtype.kind in "fi" else "nominal" for n in names]
+    declared = [
+        f"@ATTRIBUTE {n} "
+        + ("NUMERIC" if k == "numeric" else "{" + ",".join(sorted(frame[n].unique())) + "}")
+        for n, k in zip(names, kinds, strict=True)
+    ]
+    rows = [",".join(map(str, row)) for row in frame.itertuples(index=False)]
+    arff = "\n".join(["@RELATION stand_in", *declared, "@DATA", *rows]).encode()
+    url = f"https://api.openml.org/data/v1/download/{data_id}/stand_in.arff"
+    description = {
+        "id": str(data_id),
+        "name": "stand_in",
+        "version": "1",
+        "description": "a stand-in",
+        "format": "ARFF",
+        "file_id": str(data_id),
+        "url": url,
+        "default_target_attribute": target,
+        "status": "active",
+        "md5_checksum": hashlib.md5(arff).hexdigest(),
+    }
+    features = [
+        {
+            "index": str(i),
+            "name": name,
+            "data_type": kind,
+            "is_target": str(name == target).lower(),
+            "is_ignore": "false",
+            "is_row_identifier": "false",
+            "number_of_missing_values": "0",
+            **({"nominal_value": sorted(frame[name].unique())} if kind == "nominal" else {}),
+        }
+        for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    ]
+    size = {"name": "NumberOfInstances", "value": str(len(frame))}
+    answers = {
+        f"api/v1/json/data/{data_id}": {"data_set_description": description},
+        f"api/v1/json/data/features/{data_id}": {"data_features": {"feature": features}},
+        f"api/v1/json/data/qualities/{data_id}": {"data_qualities": {"quality": [size]}},
+    }
+    files = {path: json.dumps(answer).encode() for path, answer in answers.items()}
+    files[f"data/v1/download/{data_id}/stand_in.arff"] = arff
+    for path, content in files.items():
+        kept = home / "openml" / "openml.org" / f"{path}.gz"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(gzip.compress(content))
+
+
+def abalone_like():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(4177, 7)).round(4), columns=[f"m{i}" for i in range(7)])
+    frame.insert(0, "Sex", rng.choice(["F", "I", "M"], size=4177))
+    return frame.assign(Rings=rng.integers(1, 30, size=4177))
+
+
+def test_fetch_cuts_checks_and_keeps(tmp_path):
+    frame = abalone_like()
+    openml_stand_in(tmp_path / "home", 183, frame, "Rings")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    X, y = fetch("abalone", folder=folder, data_home=tmp_path / "home")
+    assert X.shape == (4177, 10)
+    # The rule by hand: position in a stable order of the target, in blocks of 836 and 835.
+    order = sorted(range(4177), key=lambda row: (frame["Rings"][row], row))
+    place = {row: i for i, row in enumerate(order)}
+    ends = np.cumsum([836, 836, 835, 835, 835])
+    assert y.tolist() == [int(np.argmax(place[row] < ends)) + 1 for row in range(4177)]
+    assert (X[:, -3:].sum(axis=1) == 1).all()
+    kept_X, kept_y = load("abalone", folder=folder)
+    np.testing.assert_array_equal(kept_X, X)
+    np.testing.assert_array_equal(kept_y, y)
+    before = (folder / "abalone.csv.gz").read_bytes()
+    fetch("abalone", folder=folder, data_home=tmp_path / "home")
+    assert (folder / "abalone.csv.gz").read_bytes() == before
+
+
+def test_fetch_takes_levels_as_they_are_and_refuses_other_data(tmp_path):
+    counts = get_facts("lev").class_counts
+    frame = pd.DataFrame({f"In{i}": np.arange(1000.0) % (i + 2) for i in range(4)})
+    frame["Out"] = np.repeat(np.arange(5.0), counts)
+    openml_stand_in(tmp_path, 1029, frame, "Out")
+    _, y = fetch("lev", data_home=tmp_path)
+    assert tuple(np.bincount(y)[1:]) == counts
+    openml_stand_in(tmp_path, 1028, frame, "Out")
+    with pytest.raises(ValueError, match="4 columns and 5 classes, but swd has 1000, 10 and 4"):
+        fetch("swd", data_home=tmp_path)
+
+
+def test_make_ordinal_keeps_its_word():
+    X, y, truth = make_ordinal(200_000, 4, class_prior=[0.1, 0.6, 0.3], noise=0.7, random_state=1)
+    np.testing.assert_allclose(np.bincount(y)[1:] / len(y), [0.1, 0.6, 0.3], atol=0.005)
+    P = truth.probabilities(X @ truth.coef)
+    position = np.arange(1, 4)
+    best = {
+        "absolute": np.abs(position[None, :, None] - position) @ np.eye(3),
+        "squared": (position[None, :, None] - position) ** 2 @ np.eye(3),
+        "zero_one": (position[None, :, None] != position) @ np.eye(3),
+    }
+    for task, table in best.items():
+        chosen = (P @ table[0]).argmin(axis=1)
+        error = table[0][chosen, y - 1]
+        margin = 4 * error.std() / np.sqrt(len(y))
+        assert abs(error.mean() - truth.bayes_error(task)) < margin
+    with pytest.raises(ValueError, match="class_prior"):
+        make_ordinal(class_prior=[0.5, 0.6])
+    with pytest.raises(ValueError, match="noise"):
+        make_ordinal(noise=0.0)
+    with pytest.raises(ValueError, match="task"):
+        truth.bayes_error("mae")
+
+
+def test_the_command_lists_sizes_priors_and_sources(tmp_path, monkeypatch):
+    monkeypatch.delenv("SEMIORDINAL_DATA", raising=False)
+    listed = done("datasets", "--json").json["datasets"]
+    assert listed["lev"]["rows"] == 1000
+    assert listed["lev"]["priors"] == [0.093, 0.28, 0.403, 0.197, 0.027]
+    assert not listed["lev"]["available"]
+    assert listed["diabetes-stages"]["available"]
+    assert "Ben-David" in done("datasets").out
+    assert "SEMIORDINAL_DATA" in refused(1, "datasets", "lev", "--out", tmp_path / "lev.csv")
+    assert "SEMIORDINAL_DATA" in refused(1, "datasets", "lev", "--fetch")
+    assert "kinematics" in refused(2, "datasets", "kin", "--fetch")
+
+
+def test_the_command_fetches_into_the_folder(tmp_path, monkeypatch):
+    openml_stand_in(tmp_path / "home", 183, abalone_like(), "Rings")
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+    monkeypatch.setenv("SEMIORDINAL_DATA", str(tmp_path))
+    told = done("datasets", "abalone", "--fetch", "--labels", "50", "--out", tmp_path / "a.csv")
+    assert "4177 rows" in told.out
+    assert pd.read_csv(tmp_path / "a.csv")["target"].notna().sum() == 50
+    assert (tmp_path / "abalone.csv.gz").exists()

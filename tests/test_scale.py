@@ -1,0 +1,338 @@
+"""Unlabelled rows that are read in passes give the fit that rows in memory give."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pyarrow.dataset
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from scale_problems import NAMES, assert_same_fit, labeled, parameters, unlabeled, write_parts
+from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal._threads import blas_threads_for, block_threads, map_in_order
+from semiordinal._workspace import Workspace
+from semiordinal.baselines import TransductiveOrdinalClassifier
+from semiordinal.models import ChunkSum, DrawPartial, drawn_rows
+from semiordinal.scale import BlockSource, ParquetSource
+from semiordinal.scale.source import Features
+
+RISKS = {"SV": 0.0, "LU": 1.0, "SEMI": 0.3}
+X, Y = labeled()
+ROWS = unlabeled()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_parts(tmp_path_factory.mktemp("rows") / "parts", ROWS)
+
+
+@pytest.mark.parametrize("risk", RISKS)
+@pytest.mark.parametrize("loss", ["at", "ls"])
+@pytest.mark.parametrize("model", [LinearOrdinalClassifier, KernelOrdinalClassifier])
+def test_files_give_the_fit_of_rows_in_memory(folder, model, loss, risk):
+    make = {"loss": loss, "unlabeled_weight": RISKS[risk], "l2": 1e-3}
+    in_memory = model(**make).fit(X, Y, X_unlabeled=ROWS)
+    from_files = model(**make).fit(X, Y, X_unlabeled=folder)
+    assert_same_fit(from_files, in_memory)
+    assert from_files.objective_value_ == pytest.approx(in_memory.objective_value_, rel=1e-10)
+    np.testing.assert_array_equal(from_files.predict(ROWS[:500]), in_memory.predict(ROWS[:500]))
+
+
+@pytest.mark.parametrize("loss", ["at", "ls"])
+def test_neither_chunks_nor_the_order_of_files_matter(folder, loss):
+    files = sorted(folder.iterdir())
+    model = LinearOrdinalClassifier(loss=loss)
+    first = LinearOrdinalClassifier(loss=loss).fit(X, Y, X_unlabeled=folder)
+    sources = [
+        ParquetSource(folder, chunk_rows=777),
+        ParquetSource(folder, chunk_rows=10**6),
+        files[::-1],
+    ]
+    for source in sources:
+        assert_same_fit(model.fit(X, Y, X_unlabeled=source), first)
+
+
+def test_every_kind_of_source(folder):
+    def blocks():
+        for start in range(0, len(ROWS), 4321):
+            yield ROWS[start : start + 4321][NAMES[::-1]]
+
+    def arrays():
+        return (block[NAMES].to_numpy() for block in blocks())
+
+    in_memory = LinearOrdinalClassifier().fit(X, Y, X_unlabeled=ROWS)
+    sources = [
+        str(folder),
+        folder / "*.parquet",
+        [folder / "part-2.parquet", str(folder / "part-[01].parquet")],
+        pyarrow.dataset.dataset(folder),
+        blocks,
+        BlockSource(arrays),
+    ]
+    for source in sources:
+        assert_same_fit(LinearOrdinalClassifier().fit(X, Y, X_unlabeled=source), in_memory)
+
+
+def test_weights_and_more_unlabelled_rows_in_memory(folder):
+    """Rows of X without a label, and weights, count beside the rows of the source."""
+    y = np.where(np.arange(len(Y)) % 3 == 0, np.nan, Y)
+    weights = np.random.default_rng(3).uniform(0.5, 2, len(Y))
+    weights[:5] = 0
+    for loss in ("at", "ls"):
+        model = LinearOrdinalClassifier(loss=loss)
+        in_memory = LinearOrdinalClassifier(loss=loss).fit(X, y, weights, X_unlabeled=ROWS)
+        assert_same_fit(model.fit(X, y, weights, X_unlabeled=folder), in_memory)
+
+
+def test_a_correction_that_binds(folder):
+    """Slopes of the correction are searched with the rows in files."""
+    settings = {"correction": "non-negative", "unlabeled_weight": 1.0, "removed_class": 4}
+    prior = [0.6, 0.2, 0.15, 0.05]
+    in_memory = LinearOrdinalClassifier(class_prior=prior, **settings)
+    in_memory.fit(X, Y, X_unlabeled=ROWS)
+    free = LinearOrdinalClassifier(class_prior=prior, **{**settings, "correction": "none"})
+    assert in_memory.objective_value_ > free.fit(X, Y, X_unlabeled=ROWS).objective_value_ + 1e-4
+    from_files = LinearOrdinalClassifier(class_prior=prior, **settings)
+    assert_same_fit(from_files.fit(X, Y, X_unlabeled=folder), in_memory, 1e-6)
+
+
+def test_rows_unlike_the_labelled_ones_keep_their_digits(tmp_path):
+    """Where the labelled rows mislead about where columns lie, the rows are summed anew."""
+    far = ROWS.astype(np.float64).assign(dose=lambda rows: rows["dose"] + 1e6)
+    folder = write_parts(tmp_path / "far", far)
+    for loss in ("at", "ls"):
+        in_memory = LinearOrdinalClassifier(loss=loss).fit(X, Y, X_unlabeled=far)
+        model = LinearOrdinalClassifier(loss=loss).fit(X, Y, X_unlabeled=folder)
+        np.testing.assert_allclose(model.coef_, in_memory.coef_, rtol=1e-6)
+
+
+def test_few_passes(tmp_path):
+    """One for least squares; for all thresholds, a start on some rows saves most."""
+    rows = unlabeled(200_000)
+    folder = write_parts(tmp_path / "many", rows, row_group=50_000)
+    assert LinearOrdinalClassifier(loss="ls").fit(X, Y, X_unlabeled=folder).n_passes_ == 1
+    model = LinearOrdinalClassifier().fit(X, Y, X_unlabeled=folder)
+    assert model.n_passes_ <= 6
+    assert model.n_unlabeled_ == 200_000
+    assert_same_fit(model, LinearOrdinalClassifier().fit(X, Y, X_unlabeled=rows))
+
+
+def test_max_unlabeled_draws_the_same_rows_from_any_source(folder, capsys):
+    settings = {"max_unlabeled": 2000, "random_state": 7}
+    models = [
+        LinearOrdinalClassifier(**settings).fit(X, Y, X_unlabeled=source)
+        for source in (ROWS, folder, ParquetSource(folder, chunk_rows=999))
+    ]
+    for model in models:
+        assert model.n_unlabeled_ == 2000
+        assert_same_fit(model, models[0])
+    other = LinearOrdinalClassifier(max_unlabeled=2000, random_state=8)
+    other.fit(X, Y, X_unlabeled=folder)
+    assert np.abs(other.coef_ / models[0].coef_ - 1).max() > 1e-6
+    printed = capsys.readouterr().out
+    assert printed.count("2,000 of 30,000 unlabelled rows") == 4
+    everything = LinearOrdinalClassifier(max_unlabeled=30_000).fit(X, Y, X_unlabeled=folder)
+    assert_same_fit(everything, LinearOrdinalClassifier().fit(X, Y, X_unlabeled=ROWS))
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("loss", ["at", "ls"])
+def test_the_cost_of_drawing_is_what_draws_show(loss, capsys):
+    """Parameters of some draws are as far from those of all rows as one draw says."""
+    whole = LinearOrdinalClassifier(loss=loss, unlabeled_weight=0.8).fit(X, Y, X_unlabeled=ROWS)
+    distances, estimates = [], []
+    for seed in range(40):
+        model = LinearOrdinalClassifier(
+            loss=loss, unlabeled_weight=0.8, max_unlabeled=500, random_state=seed
+        ).fit(X, Y, X_unlabeled=ROWS)
+        size = np.linalg.norm(parameters(whole))
+        distances.append(np.linalg.norm(parameters(model) - parameters(whole)) / size)
+        estimates.append(model.subsampling_.by_draw)
+    assert np.mean(estimates) == pytest.approx(np.sqrt(np.mean(np.square(distances))), rel=0.35)
+    assert model.subsampling_.n_drawn == 500
+    assert model.subsampling_.n_rows == len(ROWS)
+    assert "labels" in capsys.readouterr().out
+
+
+def test_labels_cost_what_other_labels_show():
+    """Fits to other labelled rows differ as the estimate from one of them says."""
+    some = unlabeled(3000, seed=9)
+    found, estimates = [], []
+    for seed in range(40):
+        X_other, y_other = labeled(seed=100 + seed)
+        model = LinearOrdinalClassifier(class_prior="uniform", max_unlabeled=1000)
+        model.set_params(random_state=0).fit(X_other, y_other, X_unlabeled=some)
+        found.append(parameters(model))
+        estimates.append(model.subsampling_.by_labels)
+    size = np.linalg.norm(np.mean(found, axis=0))
+    spread = np.sqrt(np.var(found, axis=0, ddof=1).sum()) / size
+    assert np.mean(estimates) == pytest.approx(spread, rel=0.35)
+
+
+def test_draws_are_fair():
+    """Every row is drawn equally often, to within chance, and no row twice."""
+    counts = np.zeros(300)
+    for seed in range(400):
+        drawn = drawn_rows(300, 60, seed)
+        assert len(np.unique(drawn)) == 60
+        counts[drawn] += 1
+    # Binomial with mean 80 and deviation 8: all within five deviations.
+    assert np.abs(counts - 80).max() < 40
+    assert abs(counts.std() - 8) < 1.5
+
+
+def test_a_draw_in_chunks_is_the_draw_of_all():
+    table = np.arange(5000.0)[:, None]
+    for n_rows in (None, 5000):
+        draw = ChunkSum(DrawPartial(40, 3, n_rows))
+        whole = draw(table)
+        parts = draw(table[:700])
+        for start in range(700, 5000, 700):
+            parts.add(draw(table[start : start + 700], start=start))
+        np.testing.assert_array_equal(whole.matrix()[:, 0], drawn_rows(5000, 40, 3))
+        np.testing.assert_array_equal(parts.matrix(), whole.matrix())
+        assert parts.n == whole.n == 5000
+
+
+def test_threads_change_nothing(folder):
+    models = []
+    for threads in (1, 4):
+        with threadpool_limits(threads, user_api="blas"):
+            models.append(LinearOrdinalClassifier().fit(X, Y, X_unlabeled=folder))
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    np.testing.assert_array_equal(models[0].thresholds_, models[1].thresholds_)
+
+
+def test_threads_in_memory_change_nothing():
+    rows = np.random.default_rng(0).normal(size=(1_100_000, 4)).astype(np.float32)
+    models = []
+    for threads in (1, 4):
+        with threadpool_limits(threads, user_api="blas"):
+            models.append(LinearOrdinalClassifier().fit(X.to_numpy(), Y, X_unlabeled=rows))
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
+def test_block_threads_are_those_that_blas_had():
+    with threadpool_limits(3, user_api="blas"):
+        assert block_threads() == 1
+        with blas_threads_for(5), blas_threads_for(5):
+            assert block_threads() == 3
+    with threadpool_limits(1, user_api="blas"), blas_threads_for(5):
+        assert block_threads() == 1
+
+
+def test_map_in_order_reads_ahead_but_not_far():
+    taken, done = [], []
+
+    def items():
+        for i in range(20):
+            taken.append(i)
+            assert i - len(done) <= 4
+            yield i
+
+    for result in map_in_order(lambda i: i * i, items(), 2):
+        done.append(result)
+    assert done == [i * i for i in range(20)]
+
+
+def test_map_in_order_ends_with_the_first_error():
+    calls = []
+
+    def work(i):
+        calls.append(i)
+        if i == 3:
+            raise KeyError("three")
+        return i
+
+    with pytest.raises(KeyError, match="three"):
+        list(map_in_order(work, range(1000), 2))
+    assert len(calls) < 20
+
+
+def test_workspaces_are_kept_and_are_each_threads_own():
+    space = Workspace()
+    space((10, 3)), space((5,))
+    space.clear()
+    first = space((10, 3))
+    assert first.flags.f_contiguous
+    second = space((5,))
+    assert not np.shares_memory(first, second)
+    space.clear()
+    again = space((10, 3))
+    assert np.shares_memory(first, again)
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(lambda: (space((10, 3)), space.clear(), space((10, 3)))[2]).result()
+    assert not np.shares_memory(again, other)
+
+
+def test_progress_counts_all_rows_of_every_pass(folder, monkeypatch):
+    import semiordinal.scale.source as module
+
+    bars = []
+
+    class Bar:
+        def __init__(self, title, total):
+            self.title, self.total, self.steps = title, total, 0
+            bars.append(self)
+
+        def __enter__(self):
+            return self.step
+
+        def __exit__(self, *_):
+            return False
+
+        def step(self, n_rows):
+            self.steps += n_rows
+
+    monkeypatch.setattr(module, "progress", Bar)
+    model = LinearOrdinalClassifier(verbose=True).fit(X, Y, X_unlabeled=folder)
+    assert len(bars) == model.n_passes_ > 1
+    assert all(bar.steps == bar.total == len(ROWS) for bar in bars)
+    assert bars[1].title.startswith("Pass 2")
+    bars.clear()
+    LinearOrdinalClassifier().fit(X, Y, X_unlabeled=folder)
+    assert not bars
+
+
+def test_whole_numbers_and_flags_are_numbers(tmp_path):
+    frame = ROWS.head(3000).assign(
+        age=lambda f: f["age"].astype(np.int64), dose=lambda f: f["dose"] > 0
+    )
+    folder = write_parts(tmp_path / "mixed", frame)
+    in_memory = LinearOrdinalClassifier().fit(X, Y, X_unlabeled=frame.astype(np.float64))
+    assert_same_fit(LinearOrdinalClassifier().fit(X, Y, X_unlabeled=folder), in_memory)
+
+
+def test_named_columns_for_an_x_without_names(folder):
+    named = LinearOrdinalClassifier().fit(X, Y, X_unlabeled=folder)
+    source = ParquetSource(folder, columns=NAMES)
+    model = LinearOrdinalClassifier().fit(X.to_numpy(), Y, X_unlabeled=source)
+    assert_same_fit(model, named)
+
+
+def test_what_holds_all_rows_says_so(folder):
+    with pytest.raises(ValueError, match=r"TransductiveOrdinalClassifier holds all rows in memory"):
+        TransductiveOrdinalClassifier().fit(X, Y, X_unlabeled=folder)
+    with pytest.raises(ValueError, match=r"centers='all' needs all rows in memory"):
+        KernelOrdinalClassifier(centers="all").fit(X, Y, X_unlabeled=folder)
+    with pytest.raises(ValueError, match="X is sparse"):
+        LinearOrdinalClassifier().fit(sparse.csr_matrix(X), Y, X_unlabeled=lambda: iter([X]))
+
+
+def test_labels_are_checked_before_rows_are_read():
+    def never():
+        raise AssertionError("rows were read")
+        yield
+
+    with pytest.raises(ValueError, match=r"Class 9 has no labelled row"):
+        LinearOrdinalClassifier(classes=[1, 2, 3, 4, 9]).fit(X, Y, X_unlabeled=never)
+    with pytest.raises(ValueError, match="max_unlabeled=0 must be"):
+        LinearOrdinalClassifier(max_unlabeled=0).fit(X, Y, X_unlabeled=never)
+
+
+def test_features_are_named_in_messages():
+    assert Features(2).label(1) == "column 1"
+    assert Features(2, ["a", "b"]).label(1) == "column 'b'"
