@@ -33,6 +33,7 @@ from semiordinal.tuning import (
     search,
 )
 from semiordinal.tuning.plug_in import best_weight
+from semiordinal.tuning.thresholds import row_groups
 
 PROBLEM = make_problem(n_labeled=40, n_unlabeled=120)
 CODES = encode_labels(PROBLEM.y).codes
@@ -352,3 +353,14 @@ def test_objectives_with_a_row_of_weights_each_have_right_gradients():
     thin = objective.risk.thinned(20)
     assert thin.design.n_rows <= 20
     assert np.isfinite(value)
+
+
+def test_a_row_is_in_one_group_in_all_repeats():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, 4, 3, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    groups = row_groups(held_out)
+    assert len(groups) == 120
+    for row in range(40):
+        assert len(set(groups[held_out.rows == row])) == 1
+    assert len(set(groups)) == 4

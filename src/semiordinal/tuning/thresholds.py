@@ -98,7 +98,7 @@ def choose_thresholds(
     if kind == "risk":
         return ChosenThresholds(own, "risk", 0.0, unchanged, "Thresholds are the risk's own.")
     predicted = np.empty(len(held_out.codes), dtype=np.intp)
-    group = held_out.group % _MOST_GROUPS
+    group = row_groups(held_out)
     for this in np.unique(group):
         inside = group == this
         found = calibrate(scores if inside.all() else scores.take(~inside))
@@ -132,6 +132,15 @@ def choose_thresholds(
     )
     log_odds = final.slope / deviation
     return ChosenThresholds(thresholds, "prior", final.prior_share, gain, why, log_odds)
+
+
+def row_groups(held_out: HeldOut) -> Codes:
+    """A group for every held-out row, the same however often it was held out.
+
+    So that what is learnt from the other groups has not seen the row's label in any repeat.
+    """
+    _, first, position = np.unique(held_out.rows, return_index=True, return_inverse=True)
+    return held_out.group[first][position] % _MOST_GROUPS
 
 
 def _fold_moments(held_out: HeldOut, rows: TuningRows) -> tuple[Array, Array]:
