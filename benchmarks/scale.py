@@ -146,10 +146,11 @@ def decode(folder: Path) -> dict:
 
 def fit(folder: Path, loss: str) -> dict:
     """Peak memory above the imports, time and passes of a fit."""
-    import resource
 
     def peak() -> float:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        # Not resource's, which begins with the memory of the process that started this one.
+        status = Path("/proc/self/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
     import pyarrow.parquet  # noqa: F401
 
@@ -253,19 +254,26 @@ def subsample(arguments: argparse.Namespace) -> None:
 
 def dask(arguments: argparse.Namespace) -> None:
     import dask.array as da
+    from dask import delayed
     from distributed import Client, LocalCluster
 
     from semiordinal.scale import DaskSource
 
     n = arguments.rows
     X, y = labeled()
-    table = np.concatenate([rows(10**6, number) for number in range(-(-n // 10**6))])[:n]
+    n_each = 500_000
+    n_parts = -(-n // n_each)
+    table = np.concatenate([rows(n_each, number) for number in range(n_parts)])
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        chunks = [da.from_array(table[i : i + 500_000]) for i in range(0, n, 500_000)]
-        collection = da.concatenate(chunks).persist()
+        shape = (n_each, N_COLUMNS)
+        parts = [
+            da.from_delayed(delayed(rows)(n_each, number), shape, np.float32)
+            for number in range(n_parts)
+        ]
+        collection = da.concatenate(parts)
         source = DaskSource(collection, client)
         for loss in ("at", "ls"):
             models = {name: LinearOrdinalClassifier(loss=loss) for name in ("here", "there")}

@@ -133,6 +133,7 @@ def slow(block, seconds=0.2):
     return block
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_of_a_fit():
     """Partitions that it held are computed anew, and the fit ends as it would have."""
     in_memory = LinearOrdinalClassifier().fit(X, Y, X_unlabeled=ROWS)

@@ -48,6 +48,7 @@ def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str 
     for ax, (name, display) in zip(axes, displays.items(), strict=False):
         display.plot(ax)
         ax.set_title(name, fontsize="medium")
+        ax.tick_params(labelsize="small")
         if ax.get_legend() is not None:
             ax.get_legend().remove()
     for ax in axes[len(displays) :]:

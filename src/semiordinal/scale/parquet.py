@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 SUFFIXES = (".parquet", ".pq")
-_CHUNK_ROWS = 2**16
+_CHUNK_ROWS = 2**15
 # Read as they are needed: buffered ahead, the columns of whole row groups would stay in memory.
 _BUFFER_BYTES = 2**18
 
@@ -132,7 +132,7 @@ class ParquetSource(LocalSource):
         Files in folders are taken in the order of their names.
     columns : list of str, optional
         Names of the columns, in the order of X's; by default those of X.
-    chunk_rows : int, default=65536
+    chunk_rows : int, default=32768
         Rows that are read at a time; some such chunks are in memory at once.
     """
 
@@ -169,8 +169,12 @@ class ParquetSource(LocalSource):
         return file
 
     def _chunks(self) -> Iterator[Chunk]:
+        from pyarrow import default_memory_pool
+
         start = 0
         for file in self._files:
+            # What the allocator keeps for later would add up, since threads free what others took.
+            default_memory_pool().release_unused()
             with file.opened() as opened:
                 groups = RowGroups(file, opened)
                 first = 0
