@@ -239,8 +239,16 @@ def test_where_nothing_can_be_written(folder, tmp_path):
     assert "is a folder" in refused(2, *predicting[:-1], tmp_path)
     few = tmp_path / "few.csv"
     few.write_text((folder / "few.csv").read_text())
-    told = refused(2, "predict", folder / "model.semiordinal", few, "--out", few, "--force")
-    assert "overwrite what is read" in told
+    (tmp_path / "link.csv").hardlink_to(few)
+    for out in (few, tmp_path / "link.csv"):
+        for arguments in (
+            ("predict", folder / "model.semiordinal", few),
+            ("fit", few, "--target", "severity", "--order", ORDER),
+            ("report", few, "--target", "severity", "--order", ORDER),
+        ):
+            told = refused(2, *arguments, "--out", out, "--force")
+            assert "overwrite what is read" in told
+    assert few.read_text() == (folder / "few.csv").read_text()
 
 
 def test_settings_that_are_not_known(folder, tmp_path):

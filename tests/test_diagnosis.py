@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from scipy.stats import chisquare
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -23,6 +24,7 @@ from semiordinal.diagnosis.gain import cross_validated_gain, gain_of
 from semiordinal.diagnosis.problem import Problem
 from semiordinal.diagnosis.shift import _imbalance, check_covariate_shift, check_prior_shift
 from semiordinal.diagnosis.verdict import judge
+from semiordinal.diagnosis.words import prior_warning, worth_in_labels
 from semiordinal.selection import LabelledKFold
 
 BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "diagnosis.py"
@@ -160,23 +162,51 @@ def test_shifted_features_are_found():
     assert check_prior_shift(given).p_value > 0.001
 
 
+def gain_from(low, mean, high):
+    return Gain(0.6, 0.6 - mean, mean, 0.01, low, high, 60, 50)
+
+
 def test_equivalent_labels_lie_on_the_curve():
-    """Errors a + b/m with unlabelled rows worth twice the labels."""
+    """Errors 0.5 + 4/m: with 40 labels in training, a gain of 0.05 is worth 40 more."""
     given = problem()
     sizes = np.array([10, 20, 40])
     noise = np.random.default_rng(0).normal(scale=0.01, size=500)
-    curve = {
-        "SV": (0.5 + 4 / sizes)[:, None] + noise,
-        "SEMI": (0.5 + 4 / (2 * sizes))[:, None] + noise,
-    }
-    found = _equivalent(given, sizes, curve)
+    curve = (0.5 + 4 / sizes)[:, None] + noise
+    found = _equivalent(given, sizes, curve, gain_from(0.02, 0.05, 0.2))
     assert found.n_labeled == 60
     assert found.total == pytest.approx(120)
-    assert found.low == pytest.approx(120, rel=0.05)
-    flat = {"SV": np.ones((3, 50)), "SEMI": np.ones((3, 50))}
-    assert math.isnan(_equivalent(given, sizes, flat).total)
-    beyond = {"SV": curve["SV"], "SEMI": curve["SEMI"] - 1}
-    assert math.isinf(_equivalent(given, sizes, beyond).total)
+    assert found.low == pytest.approx(60 * 0.1 / 0.08)
+    assert math.isinf(found.high)
+    assert math.isinf(_equivalent(given, sizes, curve, gain_from(0.1, 0.11, 0.2)).total)
+    harm = _equivalent(given, sizes, curve, gain_from(-0.3, -0.1, -0.05))
+    assert harm.total == pytest.approx(30)
+    assert worth_in_labels(harm) == (
+        "The unlabelled rows cost as much as 30 labels fewer would (90 % interval: 20 to 45)."
+    )
+
+
+@pytest.mark.parametrize("mean", [-0.01, 0.0, 0.01])
+def test_no_number_of_labels_where_the_gain_may_be_none(mean):
+    sizes = np.array([10, 20, 40])
+    curve = np.tile((0.5 + 4 / sizes)[:, None], 50)
+    found = _equivalent(problem(), sizes, curve, gain_from(-0.1, mean, 0.02))
+    assert math.isnan(found.total)
+    assert worth_in_labels(found) == (
+        "What the unlabelled rows are worth in labels cannot be told, since the gain cannot be "
+        "told from none: from 30 labels lost to 15 gained (90 % interval)."
+    )
+
+
+def test_no_number_of_labels_without_a_curve_that_falls():
+    given, sizes, gain = problem(), np.array([10, 20, 40]), gain_from(0.02, 0.05, 0.08)
+    flat = _equivalent(given, sizes, np.ones((3, 50)), gain)
+    noise = np.random.default_rng(0).normal(size=(3, 50))
+    unclear = _equivalent(given, sizes, 0.5 + 0.1 / sizes[:, None] + noise, gain)
+    for found in (flat, unclear):
+        assert math.isnan(found.total)
+        assert "does not clearly fall" in worth_in_labels(found)
+    short = _equivalent(given, sizes[:1], np.ones((1, 50)), gain)
+    assert "too few labels for a learning curve" in worth_in_labels(short)
 
 
 NO_SHIFT = PriorShift(np.full(2, 0.5), np.full(2, 0.5), np.zeros(2), np.ones(2), 0.5)
@@ -196,28 +226,67 @@ SAME = CovariateShift(0.5, 0.5)
 def test_the_rule_on_the_gain(low, high, answer, said):
     middle = (low + high) / 2
     gain = Gain(1.0, 1.0 - middle, middle, 0.01, low, high, 50, 50)
-    verdict = judge(gain, NO_SHIFT, SAME, np.array([1, 2]), False, "MAE")
+    verdict = judge(gain, NO_SHIFT, SAME, np.array([1, 2]), False, "MAE", 100)
     assert verdict.answer == answer
     assert said in verdict.sentence
+
+
+def test_more_labels_do_not_tell_without_unlabelled_rows():
+    gain = Gain(1.0, 1.0, -0.0001, 0.01, -0.1, 0.1, 50, 50)
+    told = judge(gain, NO_SHIFT, SAME, np.array([1, 2]), False, "MAE", 1).sentence
+    assert "too few unlabelled rows to judge (1)" in told
+    assert "more labels" not in told
+    assert "a gain of 0.0 %" in told
+
+
+@pytest.mark.parametrize(("n_labeled", "n_unlabeled"), [(60, 9), (9, 60)])
+def test_too_few_rows_have_no_shares(n_labeled, n_unlabeled):
+    rows, y, _ = table_with(np.random.default_rng(0), n_labeled, n_unlabeled)
+    found = check_prior_shift(problem(y, rows))
+    assert np.isnan([found.estimated, found.low, found.high]).all()
+    assert math.isnan(found.p_value)
+
+
+def test_labels_that_do_not_have_the_shares_given_are_told():
+    """By an independent oracle: the chi-squared test without simulation, on many labels."""
+    rng = np.random.default_rng(0)
+    rows, y, _ = table_with(rng, 300, 20)
+    counts = np.bincount(y[:300].astype(int), minlength=5)
+    for prior in ([0.2, 0.2, 0.2, 0.2, 0.2], [0.25, 0.18, 0.18, 0.18, 0.21]):
+        given = problem(y, rows, LinearOrdinalClassifier(class_prior=prior))
+        found = check_prior_shift(given)
+        expected = chisquare(counts, 300 * np.array(prior)).pvalue
+        assert found.labels_p_value == pytest.approx(expected, abs=0.02)
+        assert prior_warning(found) == ""
+    # The ends for the middle: the mean is the same.
+    wrong = LinearOrdinalClassifier(class_prior=[0.35, 0.1, 0.1, 0.1, 0.35])
+    found = check_prior_shift(problem(y, rows, wrong))
+    assert "or the prior is wrong" in prior_warning(found)
+    impossible = LinearOrdinalClassifier(class_prior=[0.0, 0.25, 0.25, 0.25, 0.25])
+    assert check_prior_shift(problem(y, rows, impossible)).labels_p_value == 0
+    assert prior_warning(check_prior_shift(problem(y, rows))) == ""
 
 
 def test_the_rule_on_shifts():
     gain = Gain(1.0, 0.5, 0.5, 0.01, 0.4, 0.6, 50, 50)
     classes = np.array(["low", "high"])
     shifted = PriorShift(np.full(2, 0.5), np.array([0.9, 0.1]), np.zeros(2), np.ones(2), 1e-5)
-    verdict = judge(gain, shifted, SAME, classes, False, "MAE")
+    verdict = judge(gain, shifted, SAME, classes, False, "MAE", 100)
     assert verdict.answer == "don't"
     assert "about 90 % of class low, where 50 % is assumed; p < 0.0001" in verdict.sentence
-    assert "the class prior says" in judge(gain, shifted, SAME, classes, True, "MAE").sentence
+    assert "the class prior says" in judge(gain, shifted, SAME, classes, True, "MAE", 100).sentence
     small = PriorShift(np.full(2, 0.5), np.array([0.52, 0.48]), np.zeros(2), np.ones(2), 1e-5)
-    assert judge(gain, small, SAME, classes, False, "MAE").answer == "use"
-    features = judge(gain, NO_SHIFT, CovariateShift(0.7, 1e-5), classes, False, "MAE")
+    assert judge(gain, small, SAME, classes, False, "MAE", 100).answer == "use"
+    features = judge(gain, NO_SHIFT, CovariateShift(0.7, 1e-5), classes, False, "MAE", 100)
     assert features.answer == "don't"
     assert "features differ" in features.sentence
-    assert judge(gain, NO_SHIFT, CovariateShift(0.51, 1e-5), classes, False, "MAE").answer == "use"
-    assert judge(None, NO_SHIFT, SAME, classes, False, "MAE").answer == "can't tell"
+    assert (
+        judge(gain, NO_SHIFT, CovariateShift(0.51, 1e-5), classes, False, "MAE", 100).answer
+        == "use"
+    )
+    assert judge(None, NO_SHIFT, SAME, classes, False, "MAE", 100).answer == "can't tell"
     perfect = Gain(0.0, 0.0, 0.0, 0.01, -0.02, 0.02, 50, 50)
-    assert judge(perfect, NO_SHIFT, SAME, classes, False, "MAE").answer == "don't"
+    assert judge(perfect, NO_SHIFT, SAME, classes, False, "MAE", 100).answer == "don't"
 
 
 @pytest.mark.slow
@@ -325,6 +394,8 @@ def test_bad_input_is_named():
         bootstrap_coefficients(LinearOrdinalClassifier(), X, Y, confidence=2)
     with pytest.raises(ValueError, match="n_draws=1"):
         bootstrap_coefficients(LinearOrdinalClassifier(), X, Y, n_draws=1)
+    with pytest.raises(ValueError, match="too few labels for intervals"):
+        bootstrap_coefficients(LinearOrdinalClassifier(), X, mask_labels(STAGES, 20))
 
 
 def test_bootstrap_intervals_cover_the_coefficients_of_all_rows():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,7 +17,10 @@ pytest.importorskip("jinja2")
 from cli_problems import FOLDER, ORDER, done, needs_data, patients, refused, with_few_labels
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.report import build_report
+from semiordinal.diagnosis import diagnose
+from semiordinal.held_out import TASKS
+from semiordinal.metrics import task_error
+from semiordinal.report import build_report, findings, sections
 
 CHROMIUM = shutil.which("chromium")
 needs_browser = pytest.mark.skipif(
@@ -259,6 +263,60 @@ def test_too_few_labels_to_hold_one_out(diabetes):
     html = build_report(X, y, LinearOrdinalClassifier())
     assert "nothing can be held out" in html
     assert "figure-thresholds" in html
+    # One label a class is the same in every draw, which says nothing about the direction.
+    assert "too few labels for intervals" in html
+    assert "fairly certain" not in html
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Reports without learning curves, which take most of the time."""
+    monkeypatch.setattr(findings, "diagnose", partial(diagnose, curves=False))
+    monkeypatch.setattr(findings, "_MOST_DRAWS", 30)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("prior", ["labels", [0.4, 0.3, 0.1, 0.1, 0.1]])
+def test_matrix_and_table_agree_with_the_headline(diabetes, prior):
+    """All rounds of held-out rows count, and by the prior, in every figure."""
+    X, _, y = diabetes
+    found = findings.find(X, y, LinearOrdinalClassifier(class_prior=prior), 0)
+    assert found.n_rounds == 5
+    held_out = found.own_held_out
+    section = sections.errors_section(found)
+    counts = np.array([row[1:] for row in section.figures[0].tables[0].rows], dtype=float)
+    np.testing.assert_allclose(counts.sum(), 60, atol=1)  # cells are rounded to a tenth
+    if prior != "labels":
+        np.testing.assert_allclose(counts.sum(axis=1), 60 * np.array(prior), atol=0.3)
+    distances = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+    mae = held_out.scores()["MAE"]
+    assert (counts * distances).sum() / counts.sum() == pytest.approx(mae, abs=0.02)
+    assert sections.facts(found)[2].value == f"{mae:.2f}"
+    compared = sections.comparison_section(found).tables[0]
+    assert sum(row[1] for row in compared.rows) == pytest.approx(60, abs=0.2)
+    off = {name: each.distances for name, each in found.held_out.items()}
+    weights = np.ones(300) if held_out.weights is None else held_out.weights
+    nearer = weights[off["SEMI"] < off["SV"]].sum() / 5
+    assert compared.rows[0][1] == pytest.approx(nearer, abs=0.051)
+    for text in (compared.title, section.figures[0].caption):
+        assert "means over 5 rounds" in text
+        assert ("class prior" in text) == (prior != "labels")
+    assert ("by the class prior" in sections.facts(found)[3].meaning) == (prior != "labels")
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("loss", "metric"), [("at", "MAE"), ("it", "MZE"), ("ls", "MSE")])
+def test_errors_are_told_by_the_metric_of_the_loss(diabetes, loss, metric):
+    X, stages, _ = diabetes
+    # Most rows are of class 2, so that the median is the same in every part.
+    y = np.where(stages > 3, 2, stages)[:60]
+    found = findings.find(X[:60], y, LinearOrdinalClassifier(loss=loss, l2=0.1), 0)
+    section = sections.errors_section(found)
+    scores = found.own_held_out.scores()
+    assert f"({metric}); predicting always 2 (the median class)" in section.lead
+    assert f"{scores[metric]:.2f}" in section.lead
+    assert f"would give {task_error(TASKS[metric], y, np.full(60, 2)):.2f}" in section.lead
+    assert section.tables[0].rows[0][0] == "always 2 (the median class)"
 
 
 def test_files_are_not_overwritten_nor_left_half(tmp_path, monkeypatch):
@@ -302,6 +360,23 @@ def test_bad_input_is_one_line(tmp_path, command):
     table.to_csv(tmp_path / "p.csv", index=False)
     assert "no label at all" in refused(1, *asked(*order))
     assert not (tmp_path / "p.html").exists()
+
+
+def test_one_unlabelled_row_is_told_to_be_too_few(tmp_path):
+    table = patients(60)
+    table.loc[3, "severity"] = ""
+    table.to_csv(tmp_path / "p.csv", index=False)
+    asked = (tmp_path / "p.csv", "--target", "severity", "--order", ORDER)
+    told = " ".join(done("diagnose", *asked).out.split())
+    assert "59 labelled and 1 unlabelled row." in told
+    done("report", *asked, "--out", tmp_path / "p.html")
+    html = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "1 has none" in html
+    assert "figure-shift" not in html
+    for text in (told, html):
+        assert "there are too few rows" in text
+        assert "p = –" not in text
+        assert "AUC of" not in text
 
 
 @pytest.mark.slow

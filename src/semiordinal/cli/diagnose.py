@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from . import _face as face
@@ -65,10 +66,13 @@ def diagnose(
 
 
 def _say(found: Diagnosis) -> None:
+    from ..diagnosis.words import counted
+
     used = ""
     if found.n_unlabeled_used < found.n_unlabeled:
         used = f", of which {found.n_unlabeled_used} were drawn for this"
-    face.say(f"{found.n_labeled} labelled and {found.n_unlabeled} unlabelled rows{used}.")
+    unlabeled = counted(found.n_unlabeled, "unlabelled row")
+    face.say(f"{found.n_labeled:,} labelled and {unlabeled}{used}.")
     face.say(str(found))
     _say_gain(found)
     _say_curves(found)
@@ -104,11 +108,17 @@ def _say_curves(found: Diagnosis) -> None:
         ("labels", "labels", found.curves.in_labels),
         ("unlabelled rows, all labels", "unlabelled rows", found.curves.in_unlabeled),
     ):
+        if len(curve.sizes) < 2:
+            continue
         rows = [
             [str(int(size)), *(face.number(errors[i]) for errors in curve.errors.values())]
             for i, size in enumerate(curve.sizes)
         ]
-        face.say_table(f"{found.metric} by the number of {title}", [first, *curve.errors], rows)
+        face.say_table(
+            f"{found.metric} by the number of {title}, {found.curves.n_splits} splits",
+            [first, *curve.errors],
+            rows,
+        )
 
 
 def _say_variance(found: Diagnosis) -> None:
@@ -133,6 +143,13 @@ def _say_variance(found: Diagnosis) -> None:
 def _say_shifts(found: Diagnosis) -> None:
     prior, features = found.prior_shift, found.covariate_shift
     if prior is None or features is None:
+        return
+    from ..diagnosis.words import TOO_FEW_TO_CHECK, prior_warning
+
+    if warning := prior_warning(prior):
+        face.say(warning)
+    if not math.isfinite(prior.p_value):
+        face.say(TOO_FEW_TO_CHECK)
         return
 
     def cells(i: int, label: Any) -> list[str]:

@@ -55,12 +55,13 @@ def fit(
       semiordinal fit wine.csv --target quality --unlabeled-weight 0 --json
     """
     from .. import model_files
-    from .._files import check_output
+    from .._files import check_not_read, check_output
     from ..tables.reading import TableFile
     from . import _training as training
 
     training.check_settings(model, loss, margin)
     path = _model_path(data) if out is None else out
+    check_not_read(path, data)
     check_output(path, force)
     prior = training.class_prior(class_prior)
     table = training.training_table(

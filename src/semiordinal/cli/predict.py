@@ -50,14 +50,13 @@ def predict(
       semiordinal predict wine.semiordinal new.csv --out predictions.csv --proba --force
       semiordinal predict wine.semiordinal bottles/ --out predictions/ --id bottle
     """
-    from .._files import check_output
+    from .._files import check_not_read, check_output
     from ..tables.reading import TableFile
     from ._table_models import TableModel
 
+    check_not_read(out, data, model)
     if not data.is_dir():
         check_output(out, force)
-    if out.resolve() in (data.resolve(), model.resolve()):
-        raise face.UsageError(f"--out {out} would overwrite what is read. Choose another name.")
     loaded = TableModel(model)
     if proba:
         _check_probabilities(loaded)

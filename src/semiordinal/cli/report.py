@@ -46,9 +46,10 @@ def report(
       semiordinal report wine.csv --target quality --out wine.html
       semiordinal report patients.csv --target stage --order mild,severe --out page.html --force
     """
-    from .._files import check_output
+    from .._files import check_not_read, check_output
     from ._judging import judged
 
+    check_not_read(out, data)
     check_output(out, force)
     _check_extra()
     settings = {

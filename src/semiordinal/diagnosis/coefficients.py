@@ -10,9 +10,22 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .._typing import Array
+from .._typing import Array, Codes
 from ..labels import encode_labels
 from .problem import label_values
+
+_FEWEST_OF_A_CLASS = 2
+_FEWEST_PER_CLASS = 5  # on average
+
+
+def enough_for_intervals(codes: Codes) -> bool:
+    """Whether labels are enough to draw from anew.
+
+    A class with one label is the same row in every draw, and few labels are much the same
+    ones: intervals would be too narrow.
+    """
+    counts = np.unique(codes[codes >= 0], return_counts=True)[1]
+    return bool(counts.min() >= _FEWEST_OF_A_CLASS and counts.mean() >= _FEWEST_PER_CLASS)
 
 
 def bootstrap_coefficients(
@@ -26,7 +39,9 @@ def bootstrap_coefficients(
     """Percentile intervals of a linear classifier's coefficients.
 
     Labelled rows of each class and unlabelled rows are drawn anew, with replacement, as many
-    as there are, and the classifier is fitted to them.
+    as there are, and the classifier is fitted to them. It takes two labels of every class that
+    has any, and five of each on average: with fewer, the labelled rows hardly vary from draw to
+    draw, and the intervals would be too narrow.
 
     Parameters
     ----------
@@ -56,6 +71,11 @@ def bootstrap_coefficients(
     if n_draws < 2:
         raise ValueError(f"n_draws={n_draws!r} must be at least 2.")
     labels = encode_labels(y, estimator.classes, estimator.missing_label)
+    if not enough_for_intervals(labels.codes):
+        raise ValueError(
+            "y holds too few labels for intervals: draws from them are nearly the same. Label two "
+            "rows of every class at least, and five on average."
+        )
     parts = [np.flatnonzero(labels.codes == code) for code in np.unique(labels.codes)]
     values = label_values(labels.codes, labels.classes)
     model = clone(estimator).set_params(classes=labels.classes)

@@ -9,12 +9,14 @@ import numpy as np
 
 from .._typing import Array
 from ..splits import Split
+from .gain import Gain
 from .problem import Problem, Rows, held_out_losses, split_labels
 
 _LABEL_SHARES = (0.25, 0.5, 0.75, 1.0)
 _UNLABELED_SHARES = (1 / 16, 1 / 4, 1.0)
 _MOST_SPLITS = 20
 _BOOTSTRAPS = 1000
+_MOST_FLAT = 0.1  # share of resampled curves that do not fall
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,18 @@ class EquivalentLabels:
     n_labeled : int
         Labels that there are.
     total : float
-        Labels that would do; infinite where no number would, NaN where it cannot be told,
-        since the error does not fall with more labels.
+        Labels that would do; infinite where no number would, NaN where it cannot be told.
     low, high : float
-        Ends of a 90 % bootstrap interval.
+        Labels that would do at the ends of the gain's 90 % interval.
+    reason : str
+        Why it cannot be told, if so.
     """
 
     n_labeled: int
     total: float
     low: float
     high: float
+    reason: str = ""
 
     @property
     def extra(self) -> float:
@@ -61,15 +65,22 @@ class EquivalentLabels:
 
 @dataclass(frozen=True)
 class Curves:
-    """The curves in labels and in unlabelled rows, and the equivalent number of labels."""
+    """The curves in labels and in unlabelled rows, and the equivalent number of labels.
+
+    ``n_splits`` are those that the curves are from, at most twenty.
+    """
 
     in_labels: Curve
     in_unlabeled: Curve
     equivalent: EquivalentLabels
+    n_splits: int
 
 
-def learning_curves(problem: Problem, splits: list[Split]) -> Curves:
-    """Fits to parts of the training rows; every part holds each class, and larger ones hold it."""
+def learning_curves(problem: Problem, splits: list[Split], gain: Gain) -> Curves:
+    """Fits to parts of the training rows; every part holds each class, and larger ones hold it.
+
+    What the gain is worth in labels is read off the supervised curve.
+    """
     chosen = splits[:_MOST_SPLITS]
     n_train = min(len(split_labels(problem, train)[0]) for train, _ in chosen)
     least = len(problem.classes)
@@ -102,7 +113,8 @@ def learning_curves(problem: Problem, splits: list[Split]) -> Curves:
     return Curves(
         _curve(label_sizes, by_labels),
         _curve(unlabeled_sizes, {"SV": alone, **by_unlabeled}),
-        _equivalent(problem, np.array(label_sizes), by_labels),
+        _equivalent(problem, np.array(label_sizes), by_labels["SV"], gain),
+        len(chosen),
     )
 
 
@@ -126,34 +138,31 @@ def _curve(sizes: list[int], values: dict[str, Array]) -> Curve:
     )
 
 
-def _equivalent(problem: Problem, sizes: Array, by_labels: dict[str, Array]) -> EquivalentLabels:
-    """Where the supervised curve ``a + b/m`` reaches the error with unlabelled rows."""
-    random = np.random.default_rng(problem.seed + 4)
-    n_rows = by_labels["SV"].shape[1]
+def _equivalent(problem: Problem, sizes: Array, losses: Array, gain: Gain) -> EquivalentLabels:
+    """Where the supervised curve ``a + b/m`` falls by as much as the gain, and its ends."""
     n_labeled = len(problem.labeled)
-    scale = n_labeled / sizes[-1]  # the curve ends at the labels of a training part
 
-    def total(weights: Array) -> float:
-        supervised, semi = by_labels["SV"] @ weights, float(by_labels["SEMI"][-1] @ weights)
-        slope, floor = np.polyfit(1 / sizes, supervised, 1)
-        # At the end of the curve itself, so that no gain means no labels.
-        floor = float(supervised[-1]) - slope / sizes[-1]
-        if slope <= 1e-9 * supervised[-1]:
-            return float("nan")
-        return float(scale * slope / (semi - floor)) if semi > floor else float("inf")
+    def untold(reason: str, low: float = np.nan, high: float = np.nan) -> EquivalentLabels:
+        return EquivalentLabels(n_labeled, float("nan"), low, high, reason)
 
     if len(sizes) < 2:
-        return EquivalentLabels(n_labeled, float("nan"), float("nan"), float("nan"))
-    point = total(np.full(n_rows, 1 / n_rows))
-    draws = np.array(
-        [
-            total(random.multinomial(n_rows, np.full(n_rows, 1 / n_rows)) / n_rows)
-            for _ in range(_BOOTSTRAPS)
-        ]
-    )
-    known = draws[~np.isnan(draws)]
-    # Where resampled curves often do not fall, neither end can be told.
-    if np.isnan(point) or len(known) < 0.9 * len(draws):
-        return EquivalentLabels(n_labeled, point, float("nan"), float("nan"))
-    low, high = np.quantile(known, [0.05, 0.95], method="nearest")
-    return EquivalentLabels(n_labeled, point, float(low), float(high))
+        return untold("there are too few labels for a learning curve")
+    if not np.isfinite(gain.low):
+        return untold("too few rows were held out")
+    # Slopes of the line through the errors against 1/m, for all rows and for rows drawn anew.
+    slope_of = np.polyfit(1 / sizes, losses, 1)[0]
+    random = np.random.default_rng(problem.seed + 4)
+    draws = random.choice(slope_of, (_BOOTSTRAPS, len(slope_of))).mean(axis=1)
+    slope = float(slope_of.mean())
+    if (draws <= 1e-9 * gain.supervised).mean() > _MOST_FLAT:
+        return untold("the error does not clearly fall with more labels here")
+
+    def total(difference: float) -> float:
+        """From the end of the curve, the labels of a training part, so that no gain means none."""
+        left = slope / sizes[-1] - difference
+        return float(n_labeled / sizes[-1] * slope / left) if left > 0 else float("inf")
+
+    low, high = total(gain.low), total(gain.high)
+    if gain.low <= 0 <= gain.high:
+        return untold("the gain cannot be told from none", low, high)
+    return EquivalentLabels(n_labeled, total(gain.mean), low, high)

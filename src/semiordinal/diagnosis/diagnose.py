@@ -128,8 +128,9 @@ def diagnose(
         }
         if problem.n_folds > 1:
             splits = problem.splits()
-            found["gain"] = cross_validated_gain(problem, splits)
-            found["curves"] = learning_curves(problem, splits) if curves else None
+            gain = cross_validated_gain(problem, splits)
+            found["gain"] = gain
+            found["curves"] = learning_curves(problem, splits, gain) if curves else None
     metric = _METRICS[problem.task]
     verdict = judge(
         found.get("gain"),
@@ -138,6 +139,7 @@ def diagnose(
         problem.classes,
         problem.prior_is_given,
         metric,
+        len(problem.unlabeled),
     )
     return Diagnosis(
         verdict,

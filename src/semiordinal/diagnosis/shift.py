@@ -24,6 +24,7 @@ from .shares import ScoreMoments, estimated_shares
 
 _FOLDS = 5
 _FEWEST_ROWS = 10
+_DRAWS = 9999
 _SHRINKAGE = 5.0
 _MOST_ROWS = 2000  # of each kind, for the classifier
 _TREES = 50
@@ -38,10 +39,14 @@ class PriorShift:
     assumed : array of shape (K,)
         Shares that the risk uses: of the labels, or as given.
     estimated, low, high : arrays of shape (K,)
-        Shares estimated for the unlabelled rows, with a 90 % bootstrap interval.
+        Shares estimated for the unlabelled rows, with a 90 % bootstrap interval; NaN where
+        there are fewer than ten labelled or unlabelled rows.
     p_value : float
         Of a chi-squared test with two degrees of freedom, for the location and the spread of
-        latent scores.
+        latent scores; NaN where the rows are too few.
+    labels_p_value : float
+        Where the shares are given: of the hypothesis that the labels were drawn at random from
+        rows with these shares, by a chi-squared test with simulated draws. Else NaN.
     """
 
     assumed: Array
@@ -49,6 +54,7 @@ class PriorShift:
     low: Array
     high: Array
     p_value: float
+    labels_p_value: float = float("nan")
 
     @property
     def distance(self) -> float:
@@ -74,18 +80,40 @@ class CovariateShift:
 
 def check_prior_shift(problem: Problem) -> PriorShift:
     """Compare the class shares of unlabelled rows with those that the risk uses."""
+    of_labels = _labels_p_value(problem) if problem.prior_is_given else float("nan")
+    if _too_few(problem):
+        unknown = np.full(len(problem.classes), np.nan)
+        return PriorShift(problem.class_prior, unknown, unknown, unknown, float("nan"), of_labels)
     ranks = _score_ranks(problem)
     h = np.column_stack([ranks, np.abs(ranks - 0.5)])
     difference, covariance = _imbalance(problem, h, np.arange(len(problem.codes)))
     statistic = float(difference @ np.linalg.pinv(covariance) @ difference)
-    p_value = float("nan") if _too_few(problem) else float(chi2.sf(statistic, h.shape[1]))
+    p_value = float(chi2.sf(statistic, h.shape[1]))
     shares = estimated_shares(
         ScoreMoments(h, problem.codes, len(problem.classes)),
         problem.class_prior,
         covariance,
         np.random.default_rng(problem.seed + 2),
     )
-    return PriorShift(problem.class_prior, *shares, p_value)
+    return PriorShift(problem.class_prior, *shares, p_value, of_labels)
+
+
+def _labels_p_value(problem: Problem) -> float:
+    """How often labels drawn at random would be as far from the given shares."""
+    expected = problem.class_prior * len(problem.labeled)
+    possible = expected > 0
+    if problem.counts[~possible].any():
+        return 0.0
+
+    def distance(counts: Array) -> Array:
+        of_class = (counts - expected)[..., possible] ** 2 / expected[possible]
+        return np.asarray(of_class.sum(axis=-1))
+
+    random = np.random.default_rng(problem.seed + 6)
+    draws = random.multinomial(len(problem.labeled), problem.class_prior, size=_DRAWS)
+    # A little less, so that draws with the very same counts are not lost by rounding.
+    as_far = distance(draws.astype(float)) >= distance(problem.counts) * (1 - 1e-9)
+    return float((1 + as_far.sum()) / (1 + _DRAWS))
 
 
 def check_covariate_shift(problem: Problem) -> CovariateShift:

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from .gain import CONFIDENCE, Gain
 from .shift import CovariateShift, PriorShift
-from .words import percent
+from .words import counted, percent
 
 USE, DO_NOT, CANNOT_TELL, NOTHING = "use", "don't", "can't tell", "nothing to judge"
 SHIFT_LEVEL = 0.001
 LEAST_DISTANCE = 0.05  # total variation of class shares
 LEAST_AUC = 0.55
+FEWEST_UNLABELED = 10  # with fewer, no number of labels would tell
 LEAST_GAIN = 0.02  # of the supervised error
 
 
@@ -45,6 +46,7 @@ def judge(
     classes: NDArray[Any],
     prior_is_given: bool,
     metric: str,
+    n_unlabeled: int,
 ) -> Verdict:
     """The verdict from what was found; None stands for what there was no way to find."""
     if prior_shift is None or covariate_shift is None:
@@ -61,7 +63,7 @@ def judge(
             "Can't tell: no class has two labels, so nothing can be held out to compare on. "
             "Label more rows.",
         )
-    return _of_gain(gain, metric)
+    return _of_gain(gain, metric, n_unlabeled)
 
 
 def _of_prior_shift(shift: PriorShift, classes: NDArray[Any], prior_is_given: bool) -> str:
@@ -86,7 +88,7 @@ def _of_covariate_shift(shift: CovariateShift) -> str:
     )
 
 
-def _of_gain(gain: Gain, metric: str) -> Verdict:
+def _of_gain(gain: Gain, metric: str, n_unlabeled: int) -> Verdict:
     change = f"the {metric} is {gain.semi:.3f} with them and {gain.supervised:.3f} without"
     if gain.supervised == 0:
         return Verdict(
@@ -108,10 +110,13 @@ def _of_gain(gain: Gain, metric: str) -> Verdict:
         )
     if ends[0] > 0:
         return Verdict(USE, f"Use the unlabelled rows: {change} ({interval}).")
+    remedy = "more labels would tell."
+    if n_unlabeled < FEWEST_UNLABELED:
+        remedy = f"there are too few unlabelled rows to judge ({n_unlabeled})."
     return Verdict(
         CANNOT_TELL,
-        f"Can't tell: {change} ({interval}), which {gain.n_rows} labelled rows do not tell from "
-        "no gain at all. The labelled rows alone are the simpler choice; more labels would tell.",
+        f"Can't tell: {change} ({interval}), which {counted(gain.n_rows, 'labelled row')} do not "
+        f"tell from no gain at all. The labelled rows alone are the simpler choice; {remedy}",
     )
 
 

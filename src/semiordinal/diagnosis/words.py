@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .curves import EquivalentLabels
+    from .shift import PriorShift
+
+TOO_FEW_TO_CHECK = (
+    "Whether the unlabelled rows are of the same kind cannot be checked: there are too few rows. "
+    "It takes ten labelled and ten unlabelled ones."
+)
+_SURPRISE = 0.001
 
 
 def percent(share: float, digits: int = 0, sign: bool = False) -> str:
@@ -16,9 +23,35 @@ def percent(share: float, digits: int = 0, sign: bool = False) -> str:
     --------
     >>> percent(0.125), percent(-0.0071, digits=1, sign=True)
     ('12 %', '−0.7 %')
+    >>> percent(-0.0001, digits=1, sign=True)
+    '0.0 %'
     """
-    text = f"{100 * share:{'+' if sign else ''}.{digits}f} %"
+    rounded = round(100 * share, digits) + 0.0  # which makes −0 a plain 0
+    text = f"{rounded:{'+' if sign and rounded else ''}.{digits}f} %"
     return text.replace("-", "−")
+
+
+def counted(number: int, what: str) -> str:
+    """How many of what, in the plural but for one.
+
+    Examples
+    --------
+    >>> counted(1, "unlabelled row"), counted(2000, "unlabelled row")
+    ('1 unlabelled row', '2,000 unlabelled rows')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def prior_warning(found: PriorShift | None) -> str:
+    """What is to be said of labels with other class shares than the prior given; or nothing."""
+    if found is None or not found.labels_p_value < _SURPRISE:
+        return ""
+    return (
+        "The labels have other class shares than the class prior (p < 0.001). Labels drawn at "
+        "random would have the prior's shares: either they were drawn otherwise, such as class by "
+        "class, or the prior is wrong. The check of class shares may miss a wrong prior that "
+        "leaves the middle of the order where it was."
+    )
 
 
 def worth_in_labels(found: EquivalentLabels) -> str:
@@ -27,30 +60,35 @@ def worth_in_labels(found: EquivalentLabels) -> str:
     Examples
     --------
     >>> from semiordinal.diagnosis import EquivalentLabels
-    >>> worth_in_labels(EquivalentLabels(60, 75.0, 58.0, math.inf))
-    'The unlabelled rows are worth about 15 more labels (90 % interval: costing 2 to any number).'
+    >>> worth_in_labels(EquivalentLabels(60, 75.0, 62.0, math.inf))
+    'The unlabelled rows are worth about 15 more labels (90 % interval: 2 to any number).'
+    >>> untold = EquivalentLabels(60, math.nan, 58.0, 70.0, "the gain may be none")
+    >>> worth_in_labels(untold).partition("cannot be told, ")[2]
+    'since the gain may be none: from 2 labels lost to 10 gained (90 % interval).'
     """
+    low, high = found.low - found.n_labeled, found.high - found.n_labeled
     if math.isnan(found.total):
+        ends = ""
+        if not math.isnan(low):
+            ends = f": from {_labels(-low)} labels lost to {_labels(high)} gained (90 % interval)"
         return (
-            "What the unlabelled rows are worth in labels cannot be told: the error does not fall "
-            "with more labels here."
+            f"What the unlabelled rows are worth in labels cannot be told, since {found.reason}"
+            f"{ends}."
         )
-    interval = "its interval cannot be told"
-    if not math.isnan(found.low):
-        low, high = found.low - found.n_labeled, found.high - found.n_labeled
-        interval = f"90 % interval: {_labels(low)} to {_labels(high)}"
+    if found.extra < 0:
+        interval = f"90 % interval: {_labels(-high)} to {_labels(-low)}"
+        return (
+            f"The unlabelled rows cost as much as {_labels(-found.extra)} labels fewer would "
+            f"({interval})."
+        )
+    interval = f"90 % interval: {_labels(low)} to {_labels(high)}"
     if math.isinf(found.total):
         return (
             "With the unlabelled rows the error is lower than any number of labels would make it, "
-            f"going by the learning curve ({interval})."
+            f"going by the learning curve ({interval} more)."
         )
-    extra = round(found.extra)
-    if extra < 0:
-        return f"The unlabelled rows cost as much as {-extra} labels fewer would ({interval})."
-    return f"The unlabelled rows are worth about {extra} more labels ({interval})."
+    return f"The unlabelled rows are worth about {_labels(found.extra)} more labels ({interval})."
 
 
-def _labels(extra: float) -> str:
-    if math.isinf(extra):
-        return "any number"
-    return f"costing {-round(extra)}" if round(extra) < 0 else str(round(extra))
+def _labels(number: float) -> str:
+    return "any number" if math.isinf(number) else str(round(number))

@@ -40,20 +40,29 @@ class CalibrationDisplay(Display):
         return cls.from_predictions(cumulative, codes, estimator.classes_, n_bins)
 
     @classmethod
-    def from_predictions(cls, cumulative: Any, codes: Any, classes: Any, n_bins: int = 8) -> Self:
-        """Of probabilities of shape (n, K − 1) and label codes, −1 where unlabelled."""
+    def from_predictions(
+        cls, cumulative: Any, codes: Any, classes: Any, n_bins: int = 8, weights: Any = None
+    ) -> Self:
+        """Of probabilities of shape (n, K − 1) and label codes, −1 where unlabelled.
+
+        Weights say what rows count within a bin.
+        """
+        if n_bins < 1:
+            raise ValueError(f"n_bins={n_bins!r} must be at least 1.")
         labeled = np.asarray(codes) >= 0
         held = np.asarray(cumulative, dtype=float)[labeled]
         truth = np.asarray(codes)[labeled]
         if not len(truth):
             raise ValueError("codes: no row has a label to compare with.")
+        counted = np.ones(len(truth)) if weights is None else np.asarray(weights)[labeled]
         parts = min(n_bins, len(truth))
-        predicted, observed = [], []
+        predicted: list[list[float]] = []
+        observed: list[list[float]] = []
         for i, column in enumerate(held.T):
             order = np.argsort(column, kind="stable")
             bins = np.array_split(order, parts)
-            predicted.append([column[rows].mean() for rows in bins])
-            observed.append([(truth[rows] <= i).mean() for rows in bins])
+            for means, values in ((predicted, column), (observed, truth <= i)):
+                means.append([np.average(values[rows], weights=counted[rows]) for rows in bins])
         return cls(
             class_names(classes[:-1]),
             np.array(predicted),

@@ -86,8 +86,11 @@ class CoefficientsDisplay(Display):
         return ax
 
     def tables(self) -> list[Table]:
-        rows = zip(self.names, self.values, self.low, self.high, strict=True)
-        return [Table(["feature", "coefficient", "from", "to"], [list(row) for row in rows])]
+        headers = ["feature", "coefficient", "from", "to"]
+        columns = [self.names, self.values, self.low, self.high]
+        n_known = 2 if np.isnan([self.low, self.high]).all() else 4
+        rows = [list(row) for row in zip(*columns[:n_known], strict=True)]
+        return [Table(headers[:n_known], rows)]
 
     def points(self) -> list[Point]:
         shown = zip(self.names, self.values, self.low, self.high, strict=True)

@@ -46,11 +46,19 @@ class ConfusionDisplay(Display):
         return cls.from_codes(labels.codes, known_codes(y_pred, labels.classes), labels.classes)
 
     @classmethod
-    def from_codes(cls, codes: Any, predicted: Any, classes: Any) -> Self:
-        """Of positions in the class order, −1 where unlabelled."""
+    def from_codes(cls, codes: Any, predicted: Any, classes: Any, weights: Any = None) -> Self:
+        """Of positions in the class order, −1 where unlabelled; weights say what rows count."""
+        if len(codes) != len(predicted):
+            raise ValueError(
+                f"There are {len(codes)} labels and {len(predicted)} predictions; give one "
+                "prediction for each label."
+            )
         labeled = np.asarray(codes) >= 0
         counts = confusion_matrix(
-            np.asarray(codes)[labeled], np.asarray(predicted)[labeled], labels=range(len(classes))
+            np.asarray(codes)[labeled],
+            np.asarray(predicted)[labeled],
+            labels=range(len(classes)),
+            sample_weight=None if weights is None else np.asarray(weights)[labeled],
         )
         return cls(class_names(classes), counts)
 
@@ -58,7 +66,7 @@ class ConfusionDisplay(Display):
     def shares(self) -> Array:
         """Shares of each label's rows; zero for a label without rows."""
         totals = self.counts.sum(axis=1, keepdims=True)
-        return self.counts / np.maximum(totals, 1)
+        return np.divide(self.counts, totals, out=np.zeros(self.counts.shape), where=totals > 0)
 
     def plot(self, ax: Any = None) -> Any:
         from matplotlib.patches import Rectangle
@@ -72,7 +80,7 @@ class ConfusionDisplay(Display):
                 Rectangle(corner, 1, 1, facecolor=METHOD_COLORS[0], alpha=alpha, linewidth=0)
             )
             if k <= _MOST_WITH_COUNTS and self.counts[i, j]:
-                text = str(int(self.counts[i, j]))
+                text = str(short_count(self.counts[i, j]))
                 ax.text(j, i, text, ha="center", va="center", fontsize="small")
         for i in range(k):
             corner = (i - 0.5, i - 0.5)
@@ -85,7 +93,10 @@ class ConfusionDisplay(Display):
         return ax
 
     def tables(self) -> list[Table]:
-        rows = [[name, *map(int, row)] for name, row in zip(self.classes, self.counts, strict=True)]
+        rows = [
+            [name, *map(short_count, row)]
+            for name, row in zip(self.classes, self.counts, strict=True)
+        ]
         return [Table(["label ↓ predicted →", *self.classes], rows)]
 
     def points(self) -> list[Point]:
@@ -94,12 +105,24 @@ class ConfusionDisplay(Display):
             Point(
                 j,
                 i,
-                f"label {self.classes[i]}, predicted {self.classes[j]}: {int(count)} of "
-                f"{int(totals[i])} rows ({self.shares[i, j]:.0%})",
+                f"label {self.classes[i]}, predicted {self.classes[j]}: {short_count(count)} of "
+                f"{short_count(totals[i])} rows ({self.shares[i, j]:.0%})",
             )
             for (i, j), count in np.ndenumerate(self.counts)
             if count
         ]
+
+
+def short_count(count: Any) -> int | float:
+    """A count of rows, which may be a mean or weighted: with a decimal where it is small.
+
+    Examples
+    --------
+    >>> short_count(3.0), short_count(3.14), short_count(314.15)
+    (3, 3.1, 314)
+    """
+    shown = round(float(count), 1)
+    return round(shown) if shown >= 100 or shown.is_integer() else shown
 
 
 def plot_confusion(y_true: Any, y_pred: Any, classes: Any = None, ax: Any = None) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..diagnosis import Diagnosis, bootstrap_coefficients, diagnose
+from ..diagnosis.coefficients import enough_for_intervals
 from ..diagnosis.problem import Problem
 from ..held_out import HeldOut, join
 from ..labels import known_codes
@@ -30,21 +31,20 @@ class Findings:
     models : dict
         The fits to all of them by name: ``"SV"``, and ``"SEMI"`` if rows are unlabelled.
     held_out : dict
-        By the same names, and ``"guess"``: the middle class of the labels for every row;
-        empty where nothing can be held out. Rows are held out as often as folds are repeated.
-    n_once : int
-        How many of them come first that hold out every row once.
+        By the same names, and ``"guess"``: the median class of the labels for every row;
+        empty where nothing can be held out. Rows are held out once in each round.
+    n_rounds : int
     coefficients : tuple of arrays or None
         Coefficients per standard deviation of the columns of the last model, (p,), and their
-        intervals, (p, 2).
+        intervals, (p, 2), or None where the labels are too few.
     diagnosis : Diagnosis
     """
 
     problem: Problem
     models: dict[str, Any]
     held_out: dict[str, HeldOut]
-    n_once: int
-    coefficients: tuple[Array, Array] | None
+    n_rounds: int
+    coefficients: tuple[Array, Array | None] | None
     diagnosis: Diagnosis
 
     @property
@@ -53,10 +53,16 @@ class Findings:
         return list(self.models.values())[-1]
 
     @property
-    def held_out_once(self) -> HeldOut | None:
-        """Predictions of that fit for every row, held out once."""
-        found = self.held_out.get(list(self.models)[-1])
-        return None if found is None else found.first(self.n_once)
+    def own_held_out(self) -> HeldOut | None:
+        """Predictions of that fit for held-out rows, in all rounds."""
+        return self.held_out.get(list(self.models)[-1])
+
+    @property
+    def counted(self) -> Array:
+        """What each held-out row counts, so that all rounds together count once."""
+        own = self.held_out["SV"]
+        weights = np.ones(len(own.codes)) if own.weights is None else own.weights
+        return weights / self.n_rounds
 
 
 def find(X: Any, y: Any, estimator: Any, seed: int) -> Findings:
@@ -72,7 +78,7 @@ def find(X: Any, y: Any, estimator: Any, seed: int) -> Findings:
         problem,
         models,
         _held_out(problem, weights, splits),
-        sum(len(test) for _, test in splits[: problem.n_folds]),
+        len(splits) // problem.n_folds,
         _coefficients(problem, list(models.values())[-1]),
         diagnose(X, y, estimator, most_unlabeled=_MOST_UNLABELED, random_state=seed),
     )
@@ -93,13 +99,14 @@ def _held_out(
                 cumulative = model.predict_cumulative(problem.X[test])
             parts[name].append(HeldOut(codes, predicted, cumulative, row_weights))
         known = problem.codes[train]
-        middle = int(np.quantile(known[known >= 0], 0.5, method="lower"))
-        guessed = np.full(len(codes), middle)
+        of_class = np.bincount(known[known >= 0], problem.row_weights[train][known >= 0])
+        median = int(np.argmax(of_class.cumsum() >= of_class.sum() / 2))
+        guessed = np.full(len(codes), median)
         parts["guess"].append(HeldOut(codes, guessed, weights=row_weights))
     return {name: join(each) for name, each in parts.items() if each}
 
 
-def _coefficients(problem: Problem, model: Any) -> tuple[Array, Array] | None:
+def _coefficients(problem: Problem, model: Any) -> tuple[Array, Array | None] | None:
     """Coefficients of a linear model per standard deviation, with 90 % bootstrap intervals."""
     coef = getattr(model, "coef_", None)
     if coef is None or len(coef) != problem.X.shape[1]:
@@ -108,6 +115,8 @@ def _coefficients(problem: Problem, model: Any) -> tuple[Array, Array] | None:
     mean = np.asarray(X.mean(axis=0)).ravel()
     square = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X**2).mean(axis=0)).ravel()
     deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+    if not enough_for_intervals(problem.codes):
+        return coef * deviation, None
     n_draws = int(np.clip(_ROWS_OF_DRAWS // X.shape[0], _FEWEST_DRAWS, _MOST_DRAWS))
     rows = np.arange(X.shape[0])
     ends = bootstrap_coefficients(

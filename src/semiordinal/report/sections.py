@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ..diagnosis.words import percent
-from ..held_out import METRICS, HeldOut
+from ..diagnosis.words import counted, percent
+from ..held_out import METRICS
 from ..labels import known_codes
 from ..plotting import (
     CalibrationDisplay,
@@ -19,31 +18,40 @@ from ..plotting import (
     Table,
     ThresholdsDisplay,
 )
+from ..plotting.confusion import short_count
 from .findings import Findings
 from .page import Fact, Section, figure
 
 _ROWS_OF_A_BIN = 20
 _NAMES = {
-    "guess": "always the middle class",
     "SV": "labelled rows alone (SV)",
     "SEMI": "with unlabelled rows (SEMI)",
 }
+_SAID = {
+    "MAE": "The predictions are {:.2f} classes off on average (MAE)",
+    "MZE": "The share of wrong predictions is {:.2f} (MZE)",
+    "MSE": "The squared distance to the label, in classes, is {:.2f} on average (MSE)",
+}
+_COUNTED = "Rows count so that the classes have the shares that the class prior says."
 
 
 def facts(found: Findings) -> list[Fact]:
     """The numbers to see first."""
     shown = [
-        Fact(f"{found.diagnosis.n_labeled:,}", "labelled rows"),
-        Fact(f"{found.diagnosis.n_unlabeled:,}", "unlabelled rows"),
+        Fact(*counted(number, what).split(" ", 1))
+        for number, what in (
+            (found.diagnosis.n_labeled, "labelled row"),
+            (found.diagnosis.n_unlabeled, "unlabelled row"),
+        )
     ]
-    held_out = found.held_out_once
+    held_out = found.own_held_out
     if held_out is not None:
-        held_out = found.held_out[list(found.models)[-1]]
         scores = held_out.scores()
+        how = ", by the class prior" if found.problem.prior_is_given else ""
         shown += [
-            Fact(f"{scores['MAE']:.2f}", "classes off, on average (MAE)"),
-            Fact(percent(1 - scores["MZE"]), "predicted exactly right"),
-            Fact(percent(held_out.share_within(1)), "right or one class off"),
+            Fact(f"{scores['MAE']:.2f}", f"classes off, on average (MAE){how}"),
+            Fact(percent(1 - scores["MZE"]), f"predicted exactly right{how}"),
+            Fact(percent(held_out.share_within(1)), f"right or one class off{how}"),
         ]
     return shown
 
@@ -65,9 +73,10 @@ def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Sec
         "Classes",
     )
     diagnosis = found.diagnosis
+    have = "has" if diagnosis.n_unlabeled == 1 else "have"
     lead = (
         f"{diagnosis.n_labeled + diagnosis.n_unlabeled:,} rows, of which {diagnosis.n_labeled:,} "
-        f"have a label and {diagnosis.n_unlabeled:,} have none."
+        f"have a label and {diagnosis.n_unlabeled:,} {have} none."
     )
     if diagnosis.n_unlabeled_used < diagnosis.n_unlabeled:
         lead += (
@@ -82,25 +91,25 @@ def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Sec
 
 def errors_section(found: Findings) -> Section:
     """How good the model is, and where it is wrong."""
-    held_out = found.held_out_once
+    held_out = found.own_held_out
     if held_out is None:
         lead = "No class has two labels, so nothing can be held out to measure errors on."
         return Section("errors", "How good is it?", lead)
     k = len(found.problem.classes)
     scores = {name: each.scores() for name, each in found.held_out.items()}
-    order = [name for name in _NAMES if name in scores]
+    names = {"guess": _guess_name(found), **_NAMES}
     table = Table(
         ["fit", *METRICS],
-        [[_NAMES[name], *(scores[name][m] for m in METRICS)] for name in order],
+        [[names[n], *(scores[n][m] for m in METRICS)] for n in names if n in scores],
         "Errors on held-out rows",
     )
     own = scores[list(found.models)[-1]]
+    metric = found.diagnosis.metric
     lead = (
         f"Each labelled row was predicted by a model that had not seen it "
-        f"({len(held_out.codes):,} rows in {found.problem.n_folds} parts, "
-        f"{round(len(found.held_out['SV'].codes) / found.n_once)} times). The predictions are "
-        f"{own['MAE']:.2f} classes off on average; always saying the middle class would be "
-        f"{scores['guess']['MAE']:.2f} off."
+        f"({len(held_out.codes) // found.n_rounds:,} rows in {found.problem.n_folds} parts, "
+        f"{_rounds(found)}). {_SAID[metric].format(own[metric])}; predicting {names['guess']} "
+        f"would give {scores['guess'][metric]:.2f}."
     )
     notes = [
         "MAE, MZE and MSE are the mean absolute error, the share of wrong classes and the mean "
@@ -108,20 +117,42 @@ def errors_section(found: Findings) -> Section:
         "weighted kappa: 1 is perfect, 0 is chance."
     ]
     if found.problem.prior_is_given:
-        notes.append("Rows count so that the classes have the shares that the class prior says.")
+        notes.append(_COUNTED)
     side = 1.6 + 0.45 * max(k, 5)
     shown = figure(
-        ConfusionDisplay.from_codes(held_out.codes, held_out.predicted, found.problem.classes),
+        ConfusionDisplay.from_codes(
+            held_out.codes, held_out.predicted, found.problem.classes, found.counted
+        ),
         "confusion",
         "Labels against predictions",
         "Rows are the true classes, columns the predicted ones, both from the lowest. Framed "
-        "cells are right; the further from the frame, the worse the mistake.",
+        f"cells are right; the further from the frame, the worse the mistake.{_counting(found)}",
         k,
         (side + 0.6, side),
     )
     return Section(
         "errors", "How good is it, and where is it wrong?", lead, [shown], [table], notes
     )
+
+
+def _guess_name(found: Findings) -> str:
+    """Which class is guessed where nothing is known of a row."""
+    seen = [str(found.problem.classes[c]) for c in np.unique(found.held_out["guess"].predicted)]
+    if len(seen) == 1:
+        return f"always {seen[0]} (the median class)"
+    return f"always the median class ({' or '.join(seen)}, by part)"
+
+
+def _rounds(found: Findings) -> str:
+    return "once" if found.n_rounds == 1 else f"{found.n_rounds} times"
+
+
+def _counting(found: Findings) -> str:
+    """How rows are counted that were held out several times, or by the prior."""
+    said = ""
+    if found.n_rounds > 1:
+        said += f" Numbers of rows are means over {found.n_rounds} rounds."
+    return f"{said} {_COUNTED}" if found.problem.prior_is_given else said
 
 
 def scores_section(found: Findings) -> Section:
@@ -135,8 +166,9 @@ def scores_section(found: Findings) -> Section:
         display,
         "thresholds",
         "Scores by class, and the thresholds between classes",
-        "One hill for each class, as large as its share. A row is predicted as the class between "
-        "whose dashed thresholds its score falls; where hills overlap, classes are confused.",
+        "One hill for each class, as large as its share of the labelled rows. A row is predicted "
+        "as the class between whose dashed thresholds its score falls; where hills overlap, "
+        "classes are confused.",
         len(problem.classes),
     )
     lead = (
@@ -148,7 +180,7 @@ def scores_section(found: Findings) -> Section:
 
 def calibration_section(found: Findings) -> Section:
     """Whether the probabilities hold."""
-    held_out = found.held_out_once
+    held_out = found.own_held_out
     title = "Can its probabilities be trusted?"
     if held_out is None or held_out.cumulative is None:
         loss = found.problem.estimator.loss
@@ -159,17 +191,20 @@ def calibration_section(found: Findings) -> Section:
             "The losses 'at' and 'cl' do."
         )
         return Section("calibration", title, lead)
-    n_bins = int(np.clip(len(held_out.codes) // _ROWS_OF_A_BIN, 3, 8))
+    first = held_out.first(len(held_out.codes) // found.n_rounds)
+    n_bins = int(np.clip(len(first.codes) // _ROWS_OF_A_BIN, 3, 8))
     display = CalibrationDisplay.from_predictions(
-        held_out.cumulative, held_out.codes, found.problem.classes, n_bins
+        first.cumulative, first.codes, found.problem.classes, n_bins, first.weights
     )
+    source = "" if found.n_rounds == 1 else f" From the first of {found.n_rounds} rounds."
+    source += f" {_COUNTED}" if found.problem.prior_is_given else ""
     shown = figure(
         display,
         "calibration",
         "Predicted probabilities against what happened",
         "For each class, the predicted probability of that class or a lower one, against the "
         "share of held-out rows for which it was so. On the diagonal the probabilities are right; "
-        "above it, low classes are more frequent than predicted.",
+        f"above it, low classes are more frequent than predicted.{source}",
         len(found.problem.classes),
         (6.0, 4.8),
     )
@@ -190,21 +225,34 @@ def coefficients_section(found: Findings, names: list[str]) -> Section:
     display = CoefficientsDisplay.from_values(
         names, coef, intervals, unit="one standard deviation more"
     )
+    caption = (
+        "How much the score rises if a column is one standard deviation higher, others equal. "
+        "Right of the dotted line: towards higher classes."
+    )
+    if intervals is None:
+        lead = (
+            "There are too few labels for intervals, so even the directions are uncertain: it "
+            "takes two labels of every class, and five on average."
+        )
+    else:
+        caption += (
+            " Lines are 90 % bootstrap intervals; one across the dotted line means that the "
+            "direction is not certain."
+        )
+        n_sure = int(((intervals > 0).all(axis=1) | (intervals < 0).all(axis=1)).sum())
+        lead = (
+            f"For {n_sure} of {len(names)} columns the interval lies on one side of zero, so that "
+            "the direction is fairly certain."
+        )
     shown = figure(
         display,
         "coefficients",
         "Coefficients, the largest first",
-        "How much the score rises if a column is one standard deviation higher, others equal, "
-        "with a 90 % bootstrap interval. Right of the dotted line: towards higher classes. An "
-        "interval across the line means that the direction is not certain.",
+        caption,
         len(found.problem.classes),
         (6.0, 1.2 + 0.3 * min(20, len(names))),
     )
-    n_sure = int(((intervals > 0).all(axis=1) | (intervals < 0).all(axis=1)).sum())
-    lead = (
-        f"For {n_sure} of {len(names)} columns the interval lies on one side of zero, so that the "
-        "direction is fairly certain. A coefficient is an association, not a cause."
-    )
+    lead += " A coefficient is an association, not a cause."
     return Section("coefficients", title, lead, [shown])
 
 
@@ -240,21 +288,25 @@ def comparison_section(found: Findings) -> Section:
         f"Learning from the unlabelled rows too changes the prediction of {percent(1 - same)} of "
         "them. Whether for the better, the section above says."
     )
-    tables = [_comparison_table(found.held_out, found.n_once), _threshold_table(found)]
+    tables = [_comparison_table(found), _threshold_table(found)]
     return Section("comparison", title, lead, [shown], [t for t in tables if t.rows])
 
 
-def _comparison_table(held_out: Mapping[str, HeldOut], n_once: int) -> Table:
+def _comparison_table(found: Findings) -> Table:
     rows: list[list[Any]] = []
-    if held_out:
-        off = {name: held_out[name].distances[:n_once] for name in ("SV", "SEMI")}
+    if found.held_out:
+        off = {name: found.held_out[name].distances for name in ("SV", "SEMI")}
         better, worse = off["SEMI"] < off["SV"], off["SEMI"] > off["SV"]
         rows = [
-            ["nearer to the label with unlabelled rows", int(better.sum())],
-            ["as near", int((~better & ~worse).sum())],
-            ["nearer without them", int(worse.sum())],
+            [meaning, short_count(found.counted @ chosen)]
+            for meaning, chosen in (
+                ("nearer to the label with unlabelled rows", better),
+                ("as near", ~better & ~worse),
+                ("nearer without them", worse),
+            )
         ]
-    return Table(["held-out rows", "rows"], rows, "Held-out predictions")
+    title = f"Held-out predictions.{_counting(found)}".removesuffix(".")
+    return Table(["held-out rows", "rows"], rows, title)
 
 
 def _threshold_table(found: Findings) -> Table:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..diagnosis import Curve, Diagnosis
-from ..diagnosis.words import percent, worth_in_labels
+from ..diagnosis import Curve, Curves, Diagnosis
+from ..diagnosis.words import TOO_FEW_TO_CHECK, percent, prior_warning, worth_in_labels
 from ..plotting import CurveDisplay, SharesDisplay, Table, VarianceRatioDisplay
 from .page import Figure, Section, figure
 
@@ -21,15 +21,19 @@ def diagnosis_section(found: Diagnosis) -> Section:
         tables.append(_gain_table(found))
     if found.curves is not None:
         notes.append(worth_in_labels(found.curves.equivalent))
-        figures += _curve_figures(found, found.curves.in_labels, found.curves.in_unlabeled)
+        figures += _curve_figures(found, found.curves)
     if isinstance(found.variance, str):
         notes.append(f"No variance ratio: {found.variance}")
     elif found.variance is not None:
         figures.append(_variance_figure(found, k))
     if found.prior_shift is not None and found.covariate_shift is not None:
-        figures.append(_shift_figure(found, k))
+        if warning := prior_warning(found.prior_shift):
+            notes.append(warning)
         auc, p_value = found.covariate_shift.auc, found.covariate_shift.p_value
-        if np.isfinite(auc):
+        if np.isnan(auc):
+            notes.append(TOO_FEW_TO_CHECK)
+        else:
+            figures.append(_shift_figure(found, k))
             notes.append(
                 f"Are they rows of the same kind? A classifier tells a labelled from an unlabelled "
                 f"row in {percent(auc)} of pairs (50 % is guessing; p = {p_value:.3f})."
@@ -54,29 +58,42 @@ def _gain_table(found: Diagnosis) -> Table:
     )
 
 
-def _curve_figures(found: Diagnosis, in_labels: Curve, in_unlabeled: Curve) -> list[Figure]:
-    k = len(found.classes)
-    error = f"{found.metric} of held-out rows"
-    return [
-        figure(
-            _curve(in_labels, "labels", error),
+def _curve_figures(found: Diagnosis, curves: Curves) -> list[Figure]:
+    """The curves that have two points at least."""
+    shown = (
+        (
+            curves.in_labels,
+            "labels",
             "label-curve",
             "The error against the number of labels",
             "If the lines still fall to the right, more labels would help. The distance between "
             "the lines is what the unlabelled rows change. Bands are one standard error wide on "
             "either side, mostly shared by both lines.",
-            k,
-            (6.0, 3.6),
         ),
-        figure(
-            _curve(in_unlabeled, "unlabelled rows", error),
+        (
+            curves.in_unlabeled,
+            "unlabelled rows",
             "unlabeled-curve",
             "The error against the number of unlabelled rows",
             "All labels, and a growing part of the unlabelled rows. Below the flat line they help; "
             "where the line levels off, more of them add nothing.",
-            k,
-            (6.0, 3.6),
         ),
+    )
+    error = f"{found.metric} of held-out rows"
+    gain = found.gain
+    assert gain is not None
+    fewer = ""
+    if curves.n_splits < gain.n_splits:
+        fewer = (
+            f" From {curves.n_splits} of the {gain.n_splits} pairs of fits that the gain is from, "
+            "so the ends differ a little from the table above, which is the surer."
+        )
+    return [
+        figure(
+            _curve(curve, axis, error), name, title, caption + fewer, len(found.classes), (6.0, 3.6)
+        )
+        for curve, axis, name, title, caption in shown
+        if len(curve.sizes) > 1
     ]
 
 
@@ -114,12 +131,12 @@ def _shift_figure(found: Diagnosis, k: int) -> Figure:
         {"assumed": shift.assumed, "estimated for the unlabelled rows": shift.estimated},
         {"estimated for the unlabelled rows": np.array([shift.low, shift.high])},
     )
-    p_value = f" (p = {shift.p_value:.3f})" if np.isfinite(shift.p_value) else ""
     return figure(
         display,
         "shift",
         "Do the unlabelled rows hold the classes in the same shares?",
         "Shares that the method assumes, and an estimate for the unlabelled rows with a 90 % "
-        f"interval. What the unlabelled rows tell rests on these being the same{p_value}.",
+        "interval. What the unlabelled rows tell rests on these being the same "
+        f"(p = {shift.p_value:.3f}).",
         k,
     )
