@@ -14,7 +14,12 @@ if TYPE_CHECKING:
         OrdinalSelfTraining,
         TransductiveOrdinalClassifier,
     )
-    from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
+    from .estimators import (
+        KernelOrdinalClassifier,
+        KernelOrdinalClassifierCV,
+        LinearOrdinalClassifier,
+        LinearOrdinalClassifierCV,
+    )
     from .labels import ClassOrderWarning
     from .nn import NeuralOrdinalClassifier
     from .solvers import UnboundedObjectiveError
@@ -24,7 +29,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "ClassOrderWarning": ".labels",
     "KernelOrdinalClassifier": ".estimators",
+    "KernelOrdinalClassifierCV": ".estimators",
     "LinearOrdinalClassifier": ".estimators",
+    "LinearOrdinalClassifierCV": ".estimators",
     "ManifoldOrdinalClassifier": ".baselines",
     "NeuralOrdinalClassifier": ".nn",
     "OrdinalSelfTraining": ".baselines",
@@ -35,7 +42,9 @@ _HOMES = {
 __all__ = [
     "ClassOrderWarning",
     "KernelOrdinalClassifier",
+    "KernelOrdinalClassifierCV",
     "LinearOrdinalClassifier",
+    "LinearOrdinalClassifierCV",
     "ManifoldOrdinalClassifier",
     "NeuralOrdinalClassifier",
     "OrdinalSelfTraining",

@@ -39,10 +39,17 @@ from .baselines import (
     TransductiveOrdinalClassifier,
 )
 from .baselines.peers import PeerClassifier
-from .estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
+from .estimators import (
+    KernelOrdinalClassifier,
+    KernelOrdinalClassifierCV,
+    LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
+)
 from .losses import LOSSES
 
 _OWN = {"linear": LinearOrdinalClassifier, "kernel": KernelOrdinalClassifier}
+_TUNED = {"linear": LinearOrdinalClassifierCV, "kernel": KernelOrdinalClassifierCV}
+_TUNED_ON_LABELS = {"constructors": _TUNED, "unlabeled_weights": ()}
 _TRANSDUCTIVE = {name: partial(TransductiveOrdinalClassifier, model=name) for name in _OWN}
 
 
@@ -200,6 +207,47 @@ METHODS: dict[str, Method] = {
             "Unlabelled rows stand in for the middle class.",
             _own,
             fixed={"removed_class": "median"},
+        ),
+        Method(
+            "SV-CV",
+            "Labelled rows alone, with the penalty by cross-validation.",
+            _own,
+            fixed={**_TUNED_ON_LABELS, "thresholds": "risk"},
+        ),
+        Method(
+            "SV-prior-CV",
+            "As SV-CV, with labelled rows weighted to match the class priors.",
+            _own,
+            fixed={**_TUNED_ON_LABELS, "thresholds": "risk", "supervised_weights": "prior"},
+        ),
+        Method(
+            "SV-calibrated",
+            "As SV-CV, with thresholds calibrated on held-out labelled rows.",
+            _own,
+            fixed={**_TUNED_ON_LABELS, "thresholds": "calibrated"},
+        ),
+        Method(
+            "SEMI-CV",
+            "Penalty and weight of unlabelled rows by cross-validation.",
+            _own,
+            fixed={"constructors": _TUNED, "thresholds": "risk"},
+        ),
+        Method(
+            "SEMI-PP",
+            "Predicted labels for unlabelled rows, weighted by formula (prediction-powered).",
+            _own,
+            fixed={
+                "constructors": _TUNED,
+                "thresholds": "risk",
+                "control": "model",
+                "criterion": "plug_in",
+            },
+        ),
+        Method(
+            "tuned",
+            "The tuned classifiers as they are: unlabelled rows and priors as far as they help.",
+            _own,
+            fixed={"constructors": _TUNED},
         ),
         Method(
             "TOR",

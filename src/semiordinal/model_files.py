@@ -59,6 +59,8 @@ TRUSTED_TYPES = frozenset(
         "semiordinal.baselines.transductive.TransductiveOrdinalClassifier",
         "semiordinal.estimators.kernel.KernelOrdinalClassifier",
         "semiordinal.estimators.linear.LinearOrdinalClassifier",
+        "semiordinal.estimators.tuned.KernelOrdinalClassifierCV",
+        "semiordinal.estimators.tuned.LinearOrdinalClassifierCV",
         "semiordinal.nn.stored.StoredNetwork",
         "semiordinal.tables.encoding.TypedColumns",
         "sklearn.compose._column_transformer.ColumnTransformer",

@@ -156,7 +156,7 @@ class Objective:
     def class_totals(self) -> Array:
         """Summed label weights of each class: what the risk takes the priors to be."""
         weights = self.risk.label_weights.at_slope(1.0).main
-        return self.risk.labels.totals(weights.shape[1]) @ weights
+        return self.risk.labels.totals(len(weights) - 1) @ weights
 
     def coef_and_thresholds(self, variables: Array) -> tuple[Array, Array]:
         """Coefficients and all K − 1 thresholds, on the scale of the rows."""

@@ -164,6 +164,12 @@ class RowLabels:
         """The code that most rows have."""
         return int(np.argmax(self._counts[0])) - 1
 
+    def groups(self) -> list[Codes]:
+        """Rows of each label; where every row has a code of its own, all rows in one group."""
+        if len(self.present) == len(self.codes):
+            return [np.arange(len(self.codes))]
+        return [np.flatnonzero(self.codes == code) for code in self.present]
+
     def totals(self, n_classes: int) -> Array:
         """Summed weights by label, unlabelled last."""
         totals = np.zeros(n_classes + 1)

@@ -20,7 +20,7 @@ from ..estimators import LinearOrdinalClassifier
 from ..labels import encode_labels, known_codes, resolve_prior
 from ..losses import get_loss
 from ..metrics import task_losses
-from ..selection import LabelledKFold, Split
+from ..splits import LabelledKFold, Split
 
 _NEEDED = (
     "unlabeled_weight",

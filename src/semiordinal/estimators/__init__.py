@@ -2,5 +2,11 @@
 
 from .kernel import KernelOrdinalClassifier
 from .linear import LinearOrdinalClassifier
+from .tuned import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
 
-__all__ = ["KernelOrdinalClassifier", "LinearOrdinalClassifier"]
+__all__ = [
+    "KernelOrdinalClassifier",
+    "KernelOrdinalClassifierCV",
+    "LinearOrdinalClassifier",
+    "LinearOrdinalClassifierCV",
+]

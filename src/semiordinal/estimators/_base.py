@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..coordinates import Coordinates, ThresholdMap
-from ..empirical_risk import EmpiricalRisk
+from ..empirical_risk import risk_on_rows
 from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..models import DrawPartial
@@ -26,6 +26,7 @@ from ..risks import Risk
 from ..rows import Design, latent_scores
 from ..solvers import Solution, solve
 from ._checks import check_count, check_flag, check_number
+from ._control import check_control, control_predictions
 from ._predict import ProbabilityPredictor
 from ._risk import RiskChooser
 from ._rows import TrainingRows, training_rows
@@ -78,6 +79,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         unlabeled_weight: float = 0.25,
         supervised_weights: str = "rows",
         removed_class: Any = "median",
+        control: str = "class",
+        control_model: Any = None,
         correction: str = "none",
         leak: float = -0.2,
         order_penalty: float = 0.0,
@@ -98,6 +101,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.unlabeled_weight = unlabeled_weight
         self.supervised_weights = supervised_weights
         self.removed_class = removed_class
+        self.control = control
+        self.control_model = control_model
         self.correction = correction
         self.leak = leak
         self.order_penalty = order_penalty
@@ -166,12 +171,13 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             risk = self._risk(rows, prior)
             with blas_threads_for(rows.matrix.n_columns):
                 rows = rows.read(take_gram=loss.margin.quadratic is not None)
-            problem = self._problem(rows, loss, risk, prior)
+            control = control_predictions(self, rows) if risk.unlabeled_weight else None
+            problem = self._problem(rows, loss, risk, prior, control)
             objective = problem.objective
 
             def more_starts() -> list[Array]:
                 supervised = Risk(weighting=risk.weighting)
-                without = self._empirical_risk(problem.design, rows, loss, supervised, prior)
+                without = risk_on_rows(supervised, problem.design, rows.labels, loss, prior)
                 return self._more_starts(objective.with_risk(without))
 
             with blas_threads_for(problem.design.n_columns):
@@ -228,6 +234,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
 
     def _check_parameters(self) -> None:
         self._check_risk_parameters()
+        check_control(self)
         check_number("tol", self.tol, 0)
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
@@ -235,34 +242,30 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         if self.max_unlabeled is not None:
             check_count("max_unlabeled", self.max_unlabeled)
 
-    def _problem(self, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array) -> Problem:
+    def _problem(
+        self,
+        rows: TrainingRows,
+        loss: OrdinalLoss,
+        risk: Risk,
+        prior: Array,
+        control: Array | None = None,
+    ) -> Problem:
         """The objective of a risk over the rows, which are seen to be finite."""
         with blas_threads_for(rows.matrix.n_columns):
             columns = self._columns(rows)
         with blas_threads_for(columns.design.n_columns):
             # The risk goes first: of a quadratic one, the sums hold what standardising needs.
             with np.errstate(over="ignore", invalid="ignore"):
-                empirical = self._empirical_risk(columns.design, rows, loss, risk, prior)
+                empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior, control)
             standard = self._standardization(rows)
             if standard.center is not None:
                 columns = self._columns(rows.centered(standard.center))
-                empirical = self._empirical_risk(columns.design, rows, loss, risk, prior)
+                empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior, control)
         gaps = self._threshold_map(loss, len(rows.classes))
         n_columns = columns.design.n_columns
         coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)
         objective = Objective(empirical, coordinates, float(self.l2))
         return Problem(objective, columns.design, standard.center, columns.fitted)
-
-    def _empirical_risk(
-        self, design: Design, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
-    ) -> EmpiricalRisk:
-        labels = rows.labels
-        if not risk.unlabeled_weight and rows.n_unlabeled:
-            labeled = np.flatnonzero(labels.codes >= 0)
-            design, labels = design.take(labeled), labels.take(labeled)
-        design = design.kept()
-        label_weights = risk.label_weights(*rows.totals, prior)
-        return EmpiricalRisk(design, labels, loss, label_weights, risk.correction)
 
     def _more_starts(self, supervised: Objective) -> list[Array]:
         """For objectives with several minima: the supervised solution, and random ones near."""

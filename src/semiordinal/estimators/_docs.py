@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from textwrap import indent
 from typing import TypeVar
 
@@ -20,6 +22,11 @@ supervised_weights : {"rows", "prior"}, default="rows"
 removed_class : {"smallest", "largest", "median"} or a class, default="median"
     The class whose loss the unlabelled rows stand in for: the one with the fewest or the
     most labels, the middle of the order (the lower of two), or a class by name.
+control : {"class", "model"}, default="class"
+    What the unlabelled rows' loss is taken at: the removed class, or class probabilities that
+    ``control_model`` predicts for each row, cross-fitted on the labelled rows.
+control_model : classifier with ``predict_proba``, optional
+    For ``control="model"``; by default logistic regression on scaled columns.
 correction : {"none", "non-negative", "leaky", "absolute"}, default="none"
     What is done where the unlabelled part of the risk, an estimate of something that is
     at least zero, falls below: nothing; cut at zero; multiply by ``leak``; change sign.
@@ -88,8 +95,18 @@ T = TypeVar("T", bound=type)
 
 def document(cls: T) -> T:
     """Fill the shared descriptions into a class's docstring."""
-    text = cls.__doc__ or ""
-    for name, shared in (("parameters", _PARAMETERS), ("attributes", _ATTRIBUTES)):
-        text = text.replace(f"    {{{name}}}", indent(shared, "    "))
-    cls.__doc__ = text
+    return fill(cls, _PARAMETERS, _ATTRIBUTES)
+
+
+def fill(cls: T, parameters: str, attributes: str) -> T:
+    """Fill the descriptions of a class's own parameters, in its order, and attributes into it."""
+    entries = {}
+    for entry in re.split(r"\n(?=\w)", parameters):
+        entries[entry.split(" :")[0]] = entry
+    names = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
+    written = cls.__doc__ or ""
+    described = [entries[n] for n in names if n in entries and f"    {n} :" not in written]
+    for name, text in (("parameters", "\n".join(described)), ("attributes", attributes)):
+        written = written.replace(f"    {{{name}}}", indent(text, "    "))
+    cls.__doc__ = written
     return cls

@@ -68,8 +68,7 @@ class BlockRows(ABC):
     def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Design, RowLabels]:
         """Evenly spaced rows of each label, weighted up to stand for all."""
         rows, factors = [], []
-        for code in labels.present:
-            of_label = np.flatnonzero(labels.codes == code)
+        for of_label in labels.groups():
             kept = of_label[:: -(-len(of_label) // most_per_label)]
             rows.append(kept)
             factors.append(np.full(len(kept), len(of_label) / len(kept)))

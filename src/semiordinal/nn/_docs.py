@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import indent
 from typing import TypeVar
 
 from ..estimators import _docs as shared
@@ -14,14 +13,10 @@ module : torch.nn.Module class, function or instance, optional
     included. It maps (n, n_features) to one score for each row. By default one hidden layer
     of 256 rectified linear units (`HiddenLayerNetwork`).
 module_params : dict, optional
-    Arguments of ``module``, such as ``{"n_hidden": 64}``."""
-
-_STEP = """\
+    Arguments of ``module``, such as ``{"n_hidden": 64}``.
 correction_step : {"gradient", "descent-ascent"}, default="gradient"
     The step where the unlabelled part is negative: along the gradient of the corrected
-    risk, or along minus that of the negative part alone (Kiryo et al., 2017)."""
-
-_LOOP = """\
+    risk, or along minus that of the negative part alone (Kiryo et al., 2017).
 optimizer : str or torch.optim.Optimizer class, default="Adam"
 optimizer_params : dict, optional
     More of its arguments.
@@ -77,11 +72,5 @@ def document(cls: T) -> T:
     parameters = shared._PARAMETERS
     for old, new in _REPLACED.items():
         parameters = parameters.replace(old, new)
-    common = parameters[: parameters.index("solver :")].rstrip()
-    before, order = common.split("order_penalty :")
-    described = "\n".join([_TRAINING, before.rstrip(), _STEP, "order_penalty :" + order, _LOOP])
-    attributes = _NETWORK_ATTRIBUTES + shared._ATTRIBUTES
-    text = cls.__doc__ or ""
-    text = text.replace("    {parameters}", indent(described, "    "))
-    cls.__doc__ = text.replace("    {attributes}", indent(attributes, "    "))
-    return cls
+    described = "\n".join([parameters, _TRAINING])
+    return shared.fill(cls, described, _NETWORK_ATTRIBUTES + shared._ATTRIBUTES)

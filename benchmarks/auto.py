@@ -1,0 +1,305 @@
+"""Tuned classifiers against equally tuned supervised ones, over many data sets.
+
+    python benchmarks/auto.py run --data FOLDER --results FOLDER   # resumes where it stopped
+    python benchmarks/auto.py report --results FOLDER              # tables, against the bars
+    python benchmarks/auto.py speed                                # CPU time of one search
+
+Every set of at least 600 rows; classes of which fewer than two labelled rows are to be expected
+are merged with their smaller neighbour. A record is one file: the error on the test rows of one
+method on one draw. Draws go round after round over all sets, so that what is there is balanced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+from threadpoolctl import threadpool_limits
+
+from semiordinal._files import written_whole
+from semiordinal.methods import get_method
+
+FEWEST_ROWS = 600
+MOST_TEST, MOST_UNLABELED, FEWEST_UNLABELED = 2000, 2000, 100
+FEWEST_EXPECTED_LABELS = 2
+SIZES = (20, 50, 100, 500)
+LOSSES = ("at", "it", "ls")
+PRIORS = ("known", "labels")
+DECIDING = ("SV-CV", "SV-prior-CV", "tuned")
+ABLATIONS = ("SV-calibrated", "SEMI-CV", "SEMI-PP")
+OTHERS = ("SEMI1", "SEMI2", "TOR", "self-training")
+CRITERIA = tuple(f"SEMI-CV@criterion={name}" for name in ("task", "semi", "plug_in"))
+# Methods that learn the same whatever they are told of priors.
+WITHOUT_PRIOR = ("SV-CV", "self-training")
+# Methods that are SV-CV where priors are those of the labels.
+WITH_KNOWN_PRIOR = ("SV-prior-CV",)
+
+
+@dataclass(frozen=True)
+class Cell:
+    name: str
+    n_labeled: int
+    loss: str
+    prior: str
+    repetition: int
+    method: str
+
+    @property
+    def path(self) -> Path:
+        prior = "any" if self.method in WITHOUT_PRIOR else self.prior
+        file = f"{self.loss}-{prior}-{self.n_labeled}-{self.repetition}-{self.name}.json"
+        return Path(self.method) / file
+
+
+@lru_cache(maxsize=4)
+def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    table = pd.read_csv(path)
+    return table.iloc[:, :-1].to_numpy(dtype=float), table["y"].to_numpy()
+
+
+def merge_rare(y: np.ndarray, n_labeled: int) -> np.ndarray:
+    """Codes 0, 1, ... with classes merged until each expects enough labels, or three are left."""
+    codes = np.unique(y, return_inverse=True)[1]
+    while True:
+        counts = np.bincount(codes)
+        rarest = int(np.argmin(counts))
+        if len(counts) == 3 or counts[rarest] / len(y) * n_labeled >= FEWEST_EXPECTED_LABELS:
+            return codes
+        beside = [c for c in (rarest - 1, rarest + 1) if 0 <= c < len(counts)]
+        other = min(beside, key=lambda c: counts[c])
+        codes = np.where(codes == max(rarest, other), min(rarest, other), codes)
+        codes = np.unique(codes, return_inverse=True)[1]
+
+
+def draw(cell: Cell, data: Path) -> dict[str, np.ndarray]:
+    """Training and test rows of a cell; the same for all methods, losses and priors."""
+    X, y = read(data / f"{cell.name}.csv.gz")
+    codes = merge_rare(y, cell.n_labeled)
+    n_classes = codes.max() + 1
+    random = np.random.default_rng([cell.repetition, cell.n_labeled, *cell.name.encode()])
+    shuffled = random.permutation(len(y))
+    n_test = min(MOST_TEST, int(0.3 * len(y)))
+    test, rest = shuffled[:n_test], shuffled[n_test:]
+    while len(np.unique(codes[rest[: cell.n_labeled]])) < n_classes:
+        rest = random.permutation(rest)
+    train = rest[: cell.n_labeled + MOST_UNLABELED]
+    labels = codes[train].astype(float)
+    labels[cell.n_labeled :] = np.nan
+    prior = np.bincount(codes) / len(codes)
+    return {"X": X[train], "y": labels, "X_test": X[test], "y_test": codes[test], "prior": prior}
+
+
+def cells(data: Path, sizes, losses, priors, repetitions, methods) -> Iterator[Cell]:
+    sets = []
+    for path in sorted(data.glob("*.csv.gz")):
+        n_rows = len(read(path)[1])
+        if n_rows >= FEWEST_ROWS:
+            sets.append((path.name.removesuffix(".csv.gz"), n_rows))
+    for repetition in range(*repetitions):
+        for size in sizes:
+            for name, n_rows in sets:
+                if n_rows - int(0.3 * n_rows) - size < FEWEST_UNLABELED:
+                    continue
+                for loss in losses:
+                    for prior in priors:
+                        for method in methods:
+                            if prior != "known" and method in WITH_KNOWN_PRIOR:
+                                continue
+                            yield Cell(name, size, loss, prior, repetition, method)
+
+
+def settings_of(cell: Cell, results: Path) -> dict[str, float | str]:
+    """Methods without a search of their own have the penalty that SV-CV chose in the same cell.
+
+    What follows @ in a method's name is a setting of its own, such as criterion=task.
+    """
+    if "@" in cell.method:
+        name, value = cell.method.split("@")[1].split("=")
+        return {name: value}
+    if cell.method not in OTHERS:
+        return {}
+    tuned = Cell(cell.name, cell.n_labeled, cell.loss, cell.prior, cell.repetition, "SV-CV")
+    settings = {"l2": json.loads((results / tuned.path).read_text())["l2"]}
+    return settings | ({"unlabeled_weight": 0.5} if cell.method.startswith("SEMI") else {})
+
+
+def run_cell(cell: Cell, data: Path, results: Path) -> dict[str, float]:
+    rows = draw(cell, data)
+    prior = rows["prior"] if cell.prior == "known" else "labels"
+    settings = settings_of(cell, results)
+    method = get_method(cell.method.split("@")[0])
+    model = method.build(loss=cell.loss, class_prior=prior, random_state=0, **settings)
+    start = time.process_time()
+    model.fit(rows["X"], rows["y"])
+    seconds = time.process_time() - start
+    difference = model.predict(rows["X_test"]) - rows["y_test"]
+    error = {"at": np.abs(difference), "it": difference != 0, "ls": difference**2}[cell.loss]
+    record = {"error": float(error.mean()), "seconds": seconds}
+    for name in ("l2", "unlabeled_weight", "prior_share", "gain", "gain_se"):
+        if hasattr(model, f"{name}_"):
+            record[name] = float(getattr(model, f"{name}_"))
+    return record
+
+
+def run(arguments: argparse.Namespace) -> None:
+    results = arguments.results
+    end = time.monotonic() + 60 * arguments.minutes
+    warnings.simplefilter("ignore")
+    done = 0
+    with threadpool_limits(1):
+        for cell in cells(
+            arguments.data,
+            arguments.sizes,
+            arguments.losses,
+            arguments.priors,
+            arguments.repetitions,
+            arguments.methods,
+        ):
+            path = results / cell.path
+            if path.exists():
+                continue
+            if time.monotonic() > end:
+                break
+            path.parent.mkdir(parents=True, exist_ok=True)
+            record = run_cell(cell, arguments.data, results)
+            with written_whole(path, force=True) as temporary:
+                temporary.write_text(json.dumps(record))
+            done += 1
+    print(f"{done} records written to {results}")
+
+
+def read_results(results: Path) -> pd.DataFrame:
+    rows = []
+    for path in results.glob("*/*.json"):
+        loss, prior, size, repetition, name = path.stem.split("-", 4)
+        record = json.loads(path.read_text())
+        for one in PRIORS if prior == "any" else [prior]:
+            rows.append(
+                {
+                    "method": path.parent.name,
+                    "loss": loss,
+                    "prior": one,
+                    "n_labeled": int(size),
+                    "repetition": int(repetition),
+                    "name": name,
+                    **record,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
+    """Each set's relative change of the mean error, and whether it is significant."""
+    keys = ["loss", "prior", "n_labeled", "name"]
+    errors = records.pivot_table(index=[*keys, "repetition"], columns="method", values="error")
+    if method not in errors or base not in errors:
+        return pd.DataFrame()
+    errors = errors[[method, base]].dropna()
+    rows = []
+    for key, group in errors.groupby(level=keys):
+        ours, theirs = group[method].to_numpy(), group[base].to_numpy()
+        p_value = 1.0
+        if len(ours) >= 6 and (ours != theirs).any():
+            p_value = float(wilcoxon(ours, theirs, zero_method="zsplit").pvalue)
+        change = ours.mean() / theirs.mean() - 1
+        rows.append((*key, len(ours), change, p_value))
+    return pd.DataFrame(rows, columns=[*keys, "repetitions", "change", "p"])
+
+
+def report(arguments: argparse.Namespace) -> None:
+    records = read_results(arguments.results)
+    present = set(records["method"])
+    listed = [m for m in (*DECIDING, *ABLATIONS, *CRITERIA, *OTHERS) if m in present]
+    methods = [*listed, *sorted(present - set(listed))]
+    pd.set_option("display.width", 200)
+    for base in arguments.bases:
+        tables = {m: compare(records, m, base) for m in methods if m != base}
+        print(f"\nMean relative change of the error in % against {base} (sets x draws):")
+        summary = {}
+        for method, table in tables.items():
+            for key, group in table.groupby(["prior", "loss", "n_labeled"]):
+                known = f"{len(group)}x{group['repetitions'].min()}"  # sets and fewest draws
+                change = f"{100 * group['change'].mean():+.2f} ({known})"
+                summary.setdefault(key, {})[method] = change
+        print(pd.DataFrame(summary).T.sort_index().to_string())
+    bars(records)
+
+
+def bars(records: pd.DataFrame) -> None:
+    """The figures that the method is to be held to."""
+    ours = compare(records, "tuned", "SV-CV")
+    known = ours[ours["prior"] == "known"]
+    print("\nPriors known, against SV-CV:")
+    for (loss, size), group in known.groupby(["loss", "n_labeled"]):
+        bar = "at most -3" if size == 20 else "below 0"
+        print(f"  {loss} n_L={size}: {100 * group['change'].mean():+.2f} % (bar: {bar})")
+    significant = known[known["p"] < 0.05]
+    better, worse = (significant["change"] < 0).sum(), (significant["change"] > 0).sum()
+    print(f"  significant: better {better}, worse {worse} of {len(known)} (bar: three times)")
+    prior = compare(records, "tuned", "SV-prior-CV")
+    few = prior[(prior["prior"] == "known") & (prior["n_labeled"] <= 50)]
+    for (loss, size), group in few.groupby(["loss", "n_labeled"]):
+        change = 100 * group["change"].mean()
+        print(f"  against SV-prior-CV {loss} n_L={size}: {change:+.2f} % (bar: below 0)")
+    labels = ours[ours["prior"] == "labels"]
+    many = labels[labels["n_labeled"] >= 50]
+    print("Priors from labels, against SV-CV:")
+    print(f"  mean change {100 * labels['change'].mean():+.2f} % (bar: at most 0)")
+    worst = many.sort_values("change").tail(5)
+    print("  worst cells at n_L >= 50 (bar: none above +2 %):")
+    for row in worst.itertuples():
+        print(f"    {row.loss} n_L={row.n_labeled} {row.name}: {100 * row.change:+.2f} %")
+    print(f"  cells above +2 %: {(many['change'] > 0.02).sum()} of {len(many)}")
+
+
+def speed(arguments: argparse.Namespace) -> None:
+    """CPU time of a full search with 20 labels, 2000 unlabelled rows and 10 columns."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2020, 10))
+    codes = np.digitize(X[:, 0] - X[:, 1] + random.logistic(size=2020), [-1.5, -0.5, 0.5, 1.5])
+    y = np.where(np.arange(2020) < 20, codes, np.nan)
+    prior = np.bincount(codes) / 2020
+    with threadpool_limits(1):
+        for loss in LOSSES:
+            model = get_method("tuned").build(loss=loss, class_prior=prior, random_state=0)
+            times = []
+            for _ in range(5):
+                start = time.process_time()
+                model.fit(X, y)
+                times.append(time.process_time() - start)
+            print(f"{loss}: {np.median(times):.2f} s of CPU time for a search (bar: 1 s)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(required=True)
+    running = commands.add_parser("run")
+    running.set_defaults(command=run)
+    running.add_argument("--data", type=Path, required=True)
+    running.add_argument("--results", type=Path, required=True)
+    running.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    running.add_argument("--losses", nargs="+", default=LOSSES)
+    running.add_argument("--priors", nargs="+", default=PRIORS)
+    running.add_argument("--repetitions", type=int, nargs=2, default=(0, 20))
+    running.add_argument("--methods", nargs="+", default=DECIDING)
+    running.add_argument("--minutes", type=float, default=1e9)
+    reporting = commands.add_parser("report")
+    reporting.set_defaults(command=report)
+    reporting.add_argument("--results", type=Path, required=True)
+    reporting.add_argument("--bases", nargs="+", default=("SV-CV", "SV-prior-CV"))
+    commands.add_parser("speed").set_defaults(command=speed)
+    arguments = parser.parse_args()
+    arguments.command(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""What stands in for the labels of unlabelled rows: a class, or a model's predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._typing import Array
+from ..tuning import cross_fitted_predictions, default_control_model, labeled_folds
+from ._rows import TrainingRows
+
+_FOLDS = 5
+CONTROLS = ("class", "model")
+
+
+def check_control(estimator: Any) -> None:
+    """Raise unless the parameters ``control`` and ``control_model`` make sense together."""
+    if estimator.control not in CONTROLS:
+        raise ValueError(
+            f"control={estimator.control!r} must be 'class', for the removed class, or 'model', "
+            "for predictions of a classifier."
+        )
+    if estimator.control == "model" and estimator.correction != "none":
+        raise ValueError(
+            f"correction={estimator.correction!r} is for a removed class; with control='model' "
+            "set correction='none'."
+        )
+    if estimator.control == "model" and getattr(estimator, "max_unlabeled", None) is not None:
+        raise ValueError(
+            f"max_unlabeled={estimator.max_unlabeled!r} is for control='class'; with "
+            "control='model' give as many unlabelled rows as are to be used."
+        )
+    model = estimator.control_model
+    if model is not None and not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
+        raise ValueError(
+            f"control_model={model!r} must be a scikit-learn classifier with predict_proba, or "
+            "None for logistic regression."
+        )
+
+
+def control_predictions(estimator: Any, rows: TrainingRows) -> Array | None:
+    """Cross-fitted class probabilities of all rows, or None where a class is removed."""
+    if estimator.control == "class":
+        return None
+    if rows.source is not None:
+        raise ValueError(
+            "control='model' holds all rows in memory: give X_unlabeled as an array or a data "
+            "frame, or set control='class'."
+        )
+    codes = rows.labels.codes
+    folds = labeled_folds(codes, _FOLDS, 1, estimator.random_state)
+    if not folds:
+        raise ValueError(
+            "control='model' needs a class with two labelled rows, to predict rows by a model "
+            "that did not see them. Label more rows, or set control='class'."
+        )
+    parts = rows.matrix.parts
+    stacked = sparse.vstack(parts, "csr") if rows.matrix.is_sparse else np.concatenate(parts)
+    model = estimator.control_model
+    model = default_control_model() if model is None else model
+    return cross_fitted_predictions(model, stacked, codes, folds, len(rows.classes))

@@ -1,0 +1,362 @@
+"""What the tuned classifiers share: search, fit, thresholds, and the reasons for all three."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from .._threads import blas_threads_for
+from .._typing import Array, Codes
+from ..calibration import calibrate_on_labels
+from ..corrections import get_correction
+from ..labels import resolve_prior
+from ..losses import OrdinalLoss, get_loss
+from ..priors import shifted_prior
+from ..risks import Risk
+from ..tuning import (
+    THRESHOLDS,
+    Candidate,
+    Choice,
+    ChosenThresholds,
+    Fold,
+    Gain,
+    TuningRows,
+    choose_thresholds,
+    get_criterion,
+    held_out_scores,
+    labeled_folds,
+    leave_one_out_path,
+    search,
+)
+from ._base import Problem, RiskMinimizer
+from ._checks import check_count, check_flag, check_number
+from ._control import check_control, control_predictions
+from ._predict import ProbabilityPredictor
+from ._rows import TrainingRows, training_rows
+
+# Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
+_PENALTY_WITHOUT_FOLDS = 0.01
+
+
+class TunedClassifier(ProbabilityPredictor):
+    """A classifier that chooses penalty, risk and thresholds from its training rows."""
+
+    def __init__(
+        self,
+        *,
+        loss: str = "at",
+        margin: str = "logistic",
+        l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
+        unlabeled_weights: Any = (0.1, 0.25, 0.5),
+        removed_classes: Any = ("median",),
+        supervised_weights: str = "rows",
+        control: str = "class",
+        control_model: Any = None,
+        correction: str = "none",
+        thresholds: str = "auto",
+        criterion: str = "surrogate",
+        cv: Any = 5,
+        n_repeats: int = 2,
+        safety: float = 2.0,
+        standardize: bool = True,
+        class_prior: Any = "labels",
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+    ):
+        self.loss = loss
+        self.margin = margin
+        self.l2s = l2s
+        self.unlabeled_weights = unlabeled_weights
+        self.removed_classes = removed_classes
+        self.supervised_weights = supervised_weights
+        self.control = control
+        self.control_model = control_model
+        self.correction = correction
+        self.thresholds = thresholds
+        self.criterion = criterion
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.safety = safety
+        self.standardize = standardize
+        self.class_prior = class_prior
+        self.classes = classes
+        self.missing_label = missing_label
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @abstractmethod
+    def _plain_classifiers(self) -> list[RiskMinimizer]:
+        """Classifiers with what is not searched over candidates, one a setting of the rows."""
+
+    def _shared_settings(self) -> dict[str, Any]:
+        """Parameters of a plain classifier that are the same for all candidates."""
+        names = (
+            *("loss", "margin", "supervised_weights", "control", "control_model", "correction"),
+            *("standardize", "classes", "missing_label", "max_iter", "tol", "random_state"),
+        )
+        return {name: getattr(self, name) for name in names}
+
+    def _latent(self, X: Any) -> Array:
+        return self.estimator_._latent(X)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Choose and fit, from labelled and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight two counts as two such rows, labelled or not.
+        X_unlabeled : array, sparse matrix or data frame, optional
+            More rows without labels, each of weight one.
+
+        Returns
+        -------
+        self
+        """
+        loss = get_loss(self.loss, self.margin)
+        self._check_parameters()
+        rows = training_rows(
+            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
+        )
+        estimated = isinstance(self.class_prior, str) and self.class_prior == "em"
+        given = "labels" if estimated else self.class_prior
+        prior = resolve_prior(given, rows.totals[0], rows.classes)
+        plain = self._plain_classifiers()
+        risk = self._common_risk(plain[0], rows, prior)
+        folds = self._folds(rows, sample_weight)
+        control = None
+        if folds and len(self.unlabeled_weights) and rows.n_unlabeled:
+            control = control_predictions(self, rows)
+        problems = [classifier._problem(rows, loss, risk, prior) for classifier in plain]
+        settings = [_tuning_rows(p, rows, loss, risk, prior, control) for p in problems]
+        with blas_threads_for(settings[0].design.n_columns):
+            if estimated and folds:
+                prior = self._estimated_prior(settings, folds)
+                settings = [setting.with_prior(prior) for setting in settings]
+            removed = self._removed_codes(plain[0], rows)
+            choice = self._choose(settings, folds, removed)
+        setting = 0 if choice is None else choice.setting
+        candidate = Candidate(_nearest_penalty(self.l2s)) if choice is None else choice.candidate
+        if not candidate.unlabeled_weight:  # of no account then, but named
+            candidate = replace(candidate, removed=removed[0])
+        fitted = plain[setting].set_params(
+            l2=candidate.l2,
+            unlabeled_weight=candidate.unlabeled_weight,
+            removed_class=rows.classes.tolist()[candidate.removed],
+            class_prior=prior,
+            classes=rows.classes,
+        )
+        fitted.fit(X, y, sample_weight, X_unlabeled)
+        chosen = self._thresholds(settings[setting], problems[setting], choice, fitted)
+        self._keep(fitted, rows, choice, candidate, chosen)
+        return self
+
+    def _check_parameters(self) -> None:
+        get_criterion(self.criterion)
+        get_correction(self.correction, 0.0)
+        check_control(self)
+        for name, low, high in (("l2s", 0.0, np.inf), ("unlabeled_weights", 0.0, 1.0)):
+            _check_numbers(name, getattr(self, name), low, high)
+        if not len(self.l2s):
+            raise ValueError("l2s is empty; name at least one penalty, such as (0.1, 0.01).")
+        if isinstance(self.removed_classes, str) or not len(self.removed_classes):
+            raise ValueError(
+                f"removed_classes={self.removed_classes!r} must be a list of rules or classes, "
+                "such as ('median',)."
+            )
+        if self.thresholds not in THRESHOLDS:
+            raise ValueError(
+                f"thresholds={self.thresholds!r} is not known; choose one of {list(THRESHOLDS)}."
+            )
+        _check_cv(self.cv)
+        check_count("n_repeats", self.n_repeats)
+        check_number("safety", self.safety, 0)
+        check_number("tol", self.tol, 0)
+        check_count("max_iter", self.max_iter)
+        check_flag("standardize", self.standardize)
+
+    def _common_risk(self, plain: RiskMinimizer, rows: TrainingRows, prior: Array) -> Risk:
+        """The supervised risk, with the correction that those with unlabelled rows have."""
+        plain.set_params(unlabeled_weight=0.0)
+        plain._check_risk_parameters()
+        correction = get_correction(self.correction, 0.0)
+        return replace(plain._risk(rows, prior), correction=correction)
+
+    def _folds(self, rows: TrainingRows, sample_weight: Any) -> list[Fold]:
+        codes = rows.labels.codes
+        if isinstance(self.cv, str):  # "loo"
+            return labeled_folds(codes, _each_alone(codes), 1, None)
+        cv = self.cv
+        is_listed = not isinstance(cv, int | np.integer) and not hasattr(cv, "split")
+        if is_listed and sample_weight is not None:
+            cv = _without_zero_weights(cv, np.asarray(sample_weight))
+        return labeled_folds(codes, cv, self.n_repeats, self.random_state)
+
+    def _removed_codes(self, plain: RiskMinimizer, rows: TrainingRows) -> list[int]:
+        """Classes that may be removed; where predictions take their place, one for all."""
+        codes = []
+        for rule in self.removed_classes:
+            codes.append(plain.set_params(removed_class=rule)._removed_code(rows))
+        return codes[:1] if self.control == "model" else list(dict.fromkeys(codes))
+
+    def _choose(
+        self, settings: list[TuningRows], folds: list[Fold], removed: list[int]
+    ) -> Choice | None:
+        if not folds:
+            return None
+        weights = [float(weight) for weight in self.unlabeled_weights if weight > 0]
+        return search(
+            settings,
+            folds,
+            [float(l2) for l2 in self.l2s],
+            [(weight, code) for weight in weights for code in removed],
+            get_criterion(self.criterion),
+            float(self.safety),
+            int(self.max_iter),
+            leave_one_out_path if isinstance(self.cv, str) else None,
+        )
+
+    def _estimated_prior(self, settings: list[TuningRows], folds: list[Fold]) -> Array:
+        """Priors of the unlabelled rows by EM, from probabilities calibrated on held-out rows."""
+        choice = self._choose(settings, folds, [])
+        assert choice is not None
+        rows = settings[choice.setting]
+        if not len(rows.unlabeled):
+            return rows.class_prior
+        # The scores of the folds' models stand for those of one model, on their own scales.
+        coef = choice.held_out.coefs.mean(axis=0)
+        scores = held_out_scores(choice.held_out, rows, coef)
+        assert scores.unlabeled is not None
+        calibrated = calibrate_on_labels(scores, rows.class_prior)
+        return shifted_prior(calibrated.probabilities(scores.unlabeled), rows.class_prior)
+
+    def _thresholds(
+        self, rows: TuningRows, problem: Problem, choice: Choice | None, fitted: RiskMinimizer
+    ) -> ChosenThresholds:
+        if choice is None:
+            why = "No class has two labelled rows, so nothing could be held out to choose by."
+            return ChosenThresholds(fitted.thresholds_, "risk", 0.0, Gain(), why)
+        offset = 0.0 if problem.center is None else problem.center @ fitted.coef_
+        from_labels = isinstance(self.class_prior, str) and self.class_prior == "labels"
+        chosen = choose_thresholds(
+            self.thresholds,
+            choice.held_out,
+            rows,
+            fitted.coef_,
+            fitted.thresholds_ - offset,
+            not from_labels,
+            float(self.safety),
+            choice.supervised_held_out,
+        )
+        return replace(chosen, thresholds=chosen.thresholds + offset)
+
+    def _keep(
+        self,
+        fitted: RiskMinimizer,
+        rows: TrainingRows,
+        choice: Choice | None,
+        candidate: Candidate,
+        chosen: ChosenThresholds,
+    ) -> None:
+        if chosen.kind != "risk" and get_loss(self.loss, self.margin).has_probabilities:
+            # On this scale σ(θ − f) is the calibrated probability.
+            fitted.coef_ = fitted.coef_ * chosen.log_odds
+            fitted.thresholds_ = chosen.thresholds * chosen.log_odds
+        else:
+            fitted.thresholds_ = chosen.thresholds
+        self.estimator_ = fitted
+        for name, value in vars(fitted).items():
+            if name.endswith("_") and name not in ("n_features_in_", "feature_names_in_"):
+                setattr(self, name, value)
+        self.l2_ = candidate.l2
+        self.unlabeled_weight_ = candidate.unlabeled_weight
+        self.prior_share_ = chosen.prior_share
+        self.gain_, self.gain_se_ = chosen.gain.mean, chosen.gain.se
+        self.reason_ = f"{_risk_reason(choice, float(self.safety))} {chosen.reason}"
+        self.cv_results_ = {} if choice is None else _results(choice, rows)
+
+
+def _tuning_rows(
+    problem: Problem,
+    rows: TrainingRows,
+    loss: OrdinalLoss,
+    risk: Risk,
+    prior: Array,
+    control: Array | None,
+) -> TuningRows:
+    coordinates = problem.objective.coordinates
+    design = problem.design.kept()
+    return TuningRows(design, rows.labels, loss, coordinates, prior, risk, control)
+
+
+def _risk_reason(choice: Choice | None, safety: float) -> str:
+    if choice is None:
+        return "The penalty is the default one."
+    if choice.candidate.unlabeled_weight:
+        return (
+            f"Unlabelled rows weigh {choice.candidate.unlabeled_weight:.2g} in the risk: the "
+            f"criterion falls by {choice.gain.mean:.3g} ± {choice.gain.se:.2g}."
+        )
+    tried = any(choice.results["unlabeled_weight"])
+    if not tried:
+        return "The risk is that of the labelled rows."
+    return (
+        "The risk is that of the labelled rows: with unlabelled rows no criterion fell by more "
+        f"than {safety:g} standard errors."
+    )
+
+
+def _results(choice: Choice, rows: TrainingRows) -> dict[str, Array]:
+    """The table of candidates as arrays; the removed class by its name."""
+    results = {name: np.array(column) for name, column in choice.results.items()}
+    results["removed_class"] = rows.classes[results.pop("removed")]
+    return results
+
+
+def _nearest_penalty(l2s: Any) -> float:
+    positive = [float(l2) for l2 in l2s]
+    return min(positive, key=lambda l2: abs(np.log((l2 + 1e-12) / _PENALTY_WITHOUT_FOLDS)))
+
+
+def _each_alone(codes: Codes) -> list[tuple[Codes, Codes]]:
+    labeled = np.flatnonzero(codes >= 0)
+    return [(labeled[labeled != row], np.array([row])) for row in labeled]
+
+
+def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
+    """Splits of the rows that are left when those of weight zero are not."""
+    position = np.cumsum(weights != 0) - 1
+
+    def kept(part: Any) -> Codes:
+        index = np.asarray(part)
+        return position[index[weights[index] != 0]]
+
+    return [(kept(train), kept(test)) for train, test in cv]
+
+
+def _check_numbers(name: str, values: Any, low: float, high: float) -> None:
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        raise ValueError(f"{name}={values!r} must be a list of numbers.")
+    for value in values:
+        check_number(f"each of {name}: {name}", value, low, high)
+
+
+def _check_cv(cv: Any) -> None:
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if cv < 2:
+            raise ValueError(f"cv={cv!r} must be at least 2 folds.")
+        return
+    is_splits = not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
+    if not is_splits and cv != "loo":
+        raise ValueError(f"cv={cv!r} must be a number of folds, a splitter, splits, or 'loo'.")

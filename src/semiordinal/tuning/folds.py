@@ -1,0 +1,87 @@
+"""Which labelled rows are held out when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._typing import Codes
+from ..splits import LabelledKFold
+
+_LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Positions of labelled rows to train on and to hold out, and a part to hold out with.
+
+    Folds of one group are those that a repeat has at the same place: what is learnt from the
+    held-out rows of the other groups is new to those of this one.
+    """
+
+    train: Codes
+    test: Codes
+    group: int
+
+
+def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> list[Fold]:
+    """Folds of the labelled rows, by their positions among all rows.
+
+    Parameters
+    ----------
+    codes : array of shape (n,)
+        Label codes, −1 where unlabelled.
+    cv : int, splitter, or iterable of pairs of training and test rows
+    n_repeats : int
+        How often to split anew; of account for a number of folds only.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    list of Fold
+        Empty where no class has two labelled rows. The only labelled row of a class is never
+        held out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> for fold in labeled_folds(np.array([0, 0, 1, 1, -1]), 2, 1, 0):
+    ...     print(fold.train, fold.test)
+    [0 3] [1 2]
+    [1 2] [0 3]
+    """
+    most = int(np.bincount(codes[codes >= 0]).max())
+    if most < 2:
+        return []
+    if isinstance(cv, int | np.integer):
+        random = check_random_state(random_state)
+        splits = []
+        for _ in range(n_repeats):
+            seed = random.randint(_LARGEST_SEED)
+            splitter = LabelledKFold(
+                min(int(cv), most), shuffle=True, random_state=seed, missing_label=-1
+            )
+            splits.append(list(splitter.split(codes, codes)))
+    elif hasattr(cv, "split"):
+        labels = np.where(codes < 0, np.nan, codes)
+        splits = [list(cv.split(codes[:, None], labels))]
+    else:
+        splits = [list(cv)]
+    return [fold for repeat in splits for fold in _labeled_parts(codes, repeat)]
+
+
+def _labeled_parts(codes: Codes, splits: Iterable[Any]) -> list[Fold]:
+    folds = []
+    for group, split in enumerate(splits):
+        train, test = (np.sort(np.asarray(part)) for part in split)
+        labeled_train, held_out = train[codes[train] >= 0], test[codes[test] >= 0]
+        # The only rows of a class are trained on.
+        lonely = ~np.isin(codes[held_out], codes[labeled_train])
+        kept = np.sort(np.concatenate([labeled_train, held_out[lonely]]))
+        if not lonely.all():
+            folds.append(Fold(kept, held_out[~lonely], group))
+    return folds

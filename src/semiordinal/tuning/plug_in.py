@@ -1,0 +1,85 @@
+"""The weight of unlabelled rows by formula: power tuning, as in prediction-powered inference.
+
+SEMI is ``SV + γ D[h]`` with ``D[h] = mean_U[h] − Σ_y π_y mean_y[h]``, zero in the mean. A learnt
+model is off by its gradient's noise times the inverse Hessian, so what counts is
+``tr(H⁻¹ Var[∇SV + γ ∇D])``, smallest at ``γ = −tr(H⁻¹ Cov(∇SV, ∇D)) / tr(H⁻¹ Var[∇D])``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import Array, Codes
+from ..rows import as_dense
+from ..theory import gradient_values, risk_hessian
+from .problem import HeldOut, TuningRows
+
+# The variance over unlabelled rows is taken over so many, evenly spaced.
+_MOST_UNLABELED = 500
+_RIDGE = 1e-9  # of the Hessian's mean diagonal, for flat directions
+
+
+def best_weight(held_out: HeldOut, rows: TuningRows, l2: float, removed: int) -> float:
+    """The γ in [0, 1] of least ``tr(H⁻¹ Var[gradient])``; zero where it cannot be told.
+
+    Gradients of held-out and unlabelled rows are taken at pilots that were fitted without the
+    held-out ones, with the Hessian of the supervised risk at the pilot. A class with one
+    held-out row has no variance to tell, and losses with kinks have no Hessian.
+    """
+    counts = np.bincount(held_out.codes, minlength=rows.n_classes)
+    if (counts < 2).any() or not len(rows.unlabeled) or not rows.loss.margin.smooth:
+        return 0.0
+    own, held, unlabeled = _gradients(held_out, rows, l2, removed)
+    totals = rows.labels.totals(rows.n_classes)
+    prior, class_counts, n_labeled = rows.class_prior, totals[:-1], totals[:-1].sum()
+    variance = np.square(unlabeled - unlabeled.mean(axis=0)).sum(axis=1).mean() / totals[-1]
+    covariance = 0.0
+    for code in range(rows.n_classes):
+        of_class = held_out.codes == code
+        first = own[of_class] - own[of_class].mean(axis=0)
+        second = held[of_class] - held[of_class].mean(axis=0)
+        freedom = counts[code] - 1
+        variance += prior[code] ** 2 / class_counts[code] * np.square(second).sum() / freedom
+        covariance += prior[code] / n_labeled * (first * second).sum() / freedom
+    return float(np.clip(covariance / variance, 0.0, 1.0)) if variance > 0 else 0.0
+
+
+def _gradients(
+    held_out: HeldOut, rows: TuningRows, l2: float, removed: int
+) -> tuple[Array, Array, Array]:
+    """H^{−1/2} ∇ψ at the own label, and H^{−1/2} ∇h, of held-out rows; ∇h of unlabelled ones."""
+    labeled = _columns(rows, rows.labeled)
+    codes = rows.labels.codes[rows.labeled]
+    few = rows.unlabeled[:: max(1, len(rows.unlabeled) // _MOST_UNLABELED)]
+    unlabeled = _columns(rows, few)
+    constant = np.eye(rows.n_classes)[removed]
+    table = np.zeros((rows.n_classes + 1, rows.n_classes))
+    np.fill_diagonal(table, 1 / len(codes))
+    scale = 1.0 if rows.coordinates.scale is None else rows.coordinates.scale
+    own, held, of_unlabeled = [], [], []
+    order = np.argsort(held_out.fold, kind="stable")
+    for fold, (coef, theta) in enumerate(zip(held_out.coefs, held_out.thresholds, strict=True)):
+        seen = coef * scale
+        hessian = risk_hessian(rows.loss, table, labeled, codes, seen, theta, l2)
+        hessian += _RIDGE * np.trace(hessian) / len(hessian) * np.eye(len(hessian))
+        test = np.flatnonzero(held_out.fold == fold)
+        part = np.concatenate([labeled[held_out.rows[test]], unlabeled])
+        values = gradient_values(rows.loss, part, seen, theta, hessian, "risk")
+        predicted = np.broadcast_to(constant, (len(part), rows.n_classes))
+        if rows.control is not None:
+            chosen = np.concatenate([rows.labeled[held_out.rows[test]], few])
+            predicted = rows.control[chosen]
+        expected = np.einsum("jk,jkd->jd", predicted, values)
+        own.append(values[np.arange(len(test)), held_out.codes[test]])
+        held.append(expected[: len(test)])
+        # Less each fold's own mean, since the pilots differ.
+        of_unlabeled.append(expected[len(test) :] - expected[len(test) :].mean(axis=0))
+    back = np.argsort(order)
+    return np.concatenate(own)[back], np.concatenate(held)[back], np.concatenate(of_unlabeled)
+
+
+def _columns(rows: TuningRows, chosen: Codes) -> Array:
+    """Some rows as the penalty sees them, but for the centre, which thresholds make up for."""
+    blocks = [as_dense(block).copy() for _, block in rows.design.take(chosen).blocks()]
+    scale = 1.0 if rows.coordinates.scale is None else rows.coordinates.scale
+    return np.concatenate(blocks) / scale

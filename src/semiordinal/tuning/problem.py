@@ -1,0 +1,145 @@
+"""Candidates, the objectives that they stand for on some of the rows, and held-out scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from .._typing import Array, Codes
+from ..coordinates import Coordinates
+from ..empirical_risk import risk_on_rows
+from ..losses import OrdinalLoss
+from ..objective import Objective
+from ..risks import Risk
+from ..rows import Design, RowLabels, latent_scores
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A penalty and a risk to choose."""
+
+    l2: float
+    unlabeled_weight: float = 0.0
+    removed: int = 0
+
+
+@dataclass(frozen=True)
+class TuningRows:
+    """All training rows, and what every candidate has in common.
+
+    Parameters
+    ----------
+    design : Design
+        Of all rows, held in memory.
+    labels : RowLabels
+    loss : OrdinalLoss
+    coordinates : Coordinates
+    class_prior : array of shape (K,)
+    risk : Risk
+        Its weighting and correction are every candidate's.
+    control : array of shape (n, K) or None
+        Class probabilities of each row that stand in place of the removed class.
+    """
+
+    design: Design
+    labels: RowLabels
+    loss: OrdinalLoss
+    coordinates: Coordinates
+    class_prior: Array
+    risk: Risk
+    control: Array | None = None
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.class_prior)
+
+    @cached_property
+    def labeled(self) -> Codes:
+        return np.flatnonzero(self.labels.codes >= 0)
+
+    @cached_property
+    def unlabeled(self) -> Codes:
+        return np.flatnonzero(self.labels.codes < 0)
+
+    @cached_property
+    def labeled_design(self) -> Design:
+        return self.design.take(self.labeled)
+
+    @cached_property
+    def unlabeled_design(self) -> Design:
+        """Unlabelled rows, or where there are none the labelled ones."""
+        return self.design.take(self.unlabeled) if len(self.unlabeled) else self.labeled_design
+
+    @cached_property
+    def row_weights(self) -> Array:
+        """Weights of the labelled rows, summing to one, as the supervised risk has them."""
+        labels = self.labels.take(self.labeled)
+        weights = np.ones(len(self.labeled)) if labels.weights is None else labels.weights
+        if self.risk.weighting == "prior":
+            weights = (
+                weights * (self.class_prior / labels.totals(self.n_classes)[:-1])[labels.codes]
+            )
+        return weights / weights.sum()
+
+    def with_prior(self, class_prior: Array) -> TuningRows:
+        return replace(self, class_prior=class_prior)
+
+    def objective(self, candidate: Candidate, labeled: Codes | None = None) -> Objective:
+        """What a candidate minimises, on some of the labelled rows (by default all)."""
+        chosen = self.labeled if labeled is None else labeled
+        gamma = candidate.unlabeled_weight if len(self.unlabeled) else 0.0
+        if gamma:
+            chosen = np.sort(np.concatenate([chosen, self.unlabeled]))
+        design, labels = self.design.take(chosen), self.labels.take(chosen)
+        risk = replace(
+            self.risk,
+            unlabeled_weight=gamma,
+            removed=candidate.removed,
+            correction=self.risk.correction if gamma else None,
+        )
+        if (labels.totals(self.n_classes)[:-1] == 0).any():
+            raise ValueError(
+                "cv leaves a class without a row in a training part. Use fewer folds, or splits "
+                "in which every training part has all classes."
+            )
+        control = None if self.control is None else self.control[chosen]
+        empirical = risk_on_rows(risk, design, labels, self.loss, self.class_prior, control)
+        return Objective(empirical, self.coordinates, candidate.l2)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Scores of labelled rows by models that were fitted without them.
+
+    A row comes as often as it was held out. The models are kept as their coefficients and
+    thresholds, one a fold.
+    """
+
+    rows: Codes  # positions among the labelled rows, (n,)
+    codes: Codes  # (n,)
+    latent: Array  # (n,)
+    fold: Codes  # (n,)
+    group: Codes  # (n,)
+    coefs: Array  # (folds, p)
+    thresholds: Array  # (folds, K − 1)
+
+    @property
+    def scores(self) -> Array:
+        """θ − f of each row by its own model: (n, K − 1)."""
+        return self.thresholds[self.fold] - self.latent[:, None]
+
+    @property
+    def predicted(self) -> Codes:
+        return (self.scores < 0).sum(axis=1)
+
+    def per_row(self, values: Array) -> tuple[Codes, Array]:
+        """Means of values over the times that a row was held out, for the rows that were."""
+        counts = np.bincount(self.rows)
+        held = np.flatnonzero(counts)
+        return held, np.bincount(self.rows, values)[held] / counts[held]
+
+    def unlabeled_scores(self, rows: TuningRows) -> list[Array]:
+        """Latent scores of the unlabelled rows by each fold's model."""
+        return [latent_scores(rows.unlabeled_design, coef) for coef in self.coefs]

@@ -1,0 +1,154 @@
+"""Which thresholds to cut the scores at: the risk's own, calibrated ones, those at the prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import Array, Codes
+from ..calibration import (
+    CalibratedThresholds,
+    HeldOutScores,
+    calibrate_at_prior,
+    calibrate_on_labels,
+)
+from ..metrics import task_losses
+from ..rows import latent_scores
+from .problem import HeldOut, TuningRows
+from .search import Gain, paired_gain
+
+THRESHOLDS = ("auto", "risk", "calibrated", "prior")
+_MOST_GROUPS = 5
+
+
+@dataclass(frozen=True)
+class ChosenThresholds:
+    """Thresholds on the scale of the latent score, and why these."""
+
+    thresholds: Array
+    kind: str  # "risk", "calibrated" or "prior"
+    prior_share: float
+    gain: Gain
+    reason: str
+    log_odds: float = 1.0  # of the calibrated model for each unit of the latent score
+
+
+def held_out_scores(held_out: HeldOut, rows: TuningRows, coef: Array) -> HeldOutScores:
+    """Held-out scores of all folds on one scale: that of unlabelled scores, standardised."""
+    center, scale = _fold_moments(held_out, rows)
+    latent = (held_out.latent - center) / scale
+    labels = rows.labels.take(rows.labeled)
+    counts = labels.totals(rows.n_classes)[:-1]
+    by_row = np.ones(len(labels.codes)) if labels.weights is None else labels.weights
+    times = np.bincount(held_out.rows, minlength=len(labels.codes))[held_out.rows]
+    weights = by_row[held_out.rows] / times * (rows.class_prior / counts)[held_out.codes]
+    unlabeled = None
+    if len(rows.unlabeled):
+        final = latent_scores(rows.unlabeled_design, coef)
+        middle, deviation = _moments(final)
+        unlabeled = (final - middle) / deviation
+    return HeldOutScores(
+        latent, held_out.codes, weights / weights.sum(), float(counts.sum()), unlabeled
+    )
+
+
+def choose_thresholds(
+    kind: str,
+    held_out: HeldOut,
+    rows: TuningRows,
+    coef: Array,
+    own: Array,
+    prior_is_given: bool,
+    safety: float,
+    baseline: HeldOut,
+) -> ChosenThresholds:
+    """Thresholds for a model, and the cross-validated gain in task loss over a baseline.
+
+    With ``kind="auto"``: those at the prior where priors were given and there are unlabelled
+    rows, drawn to the labelled rows' as far as these contradict them; else calibrated ones if
+    their gain exceeds ``safety`` standard errors; else the risk's own. What the prior does not
+    set, the labelled rows do in two ways, whose errors differ: half calibrated, half the
+    risk's own.
+    """
+    scores = held_out_scores(held_out, rows, coef)
+    center, scale = _fold_moments(held_out, rows)
+    own_of_rows = (held_out.thresholds[held_out.fold] - center[:, None]) / scale[:, None]
+    at_prior = kind == "prior" or (kind == "auto" and prior_is_given)
+    at_prior = at_prior and scores.unlabeled is not None
+    task = rows.loss.task
+
+    def calibrate(part: HeldOutScores) -> CalibratedThresholds:
+        if at_prior:
+            share = 1.0 if kind == "prior" else None
+            return calibrate_at_prior(part, rows.class_prior, share)
+        return calibrate_on_labels(part, rows.class_prior)
+
+    def cuts(found: CalibratedThresholds, own_thresholds: Array) -> Array:
+        calibrated = np.maximum.accumulate(found.cuts(task))
+        of_risk = (1 - found.prior_share) / 2 if at_prior else 0.0
+        return (1 - of_risk) * calibrated + of_risk * own_thresholds
+
+    def losses(predicted: Codes) -> Array:
+        table = task_losses(task, predicted, rows.n_classes)
+        return table[np.arange(len(predicted)), held_out.codes]
+
+    before = losses(baseline.predicted)
+    unchanged = paired_gain(held_out, before, losses(held_out.predicted), rows.row_weights)
+    if kind == "risk":
+        return ChosenThresholds(own, "risk", 0.0, unchanged, "Thresholds are the risk's own.")
+    predicted = np.empty(len(held_out.codes), dtype=np.intp)
+    group = row_groups(held_out)
+    for this in np.unique(group):
+        inside = group == this
+        found = calibrate(scores if inside.all() else scores.take(~inside))
+        above = scores.latent[inside, None] > cuts(found, own_of_rows[inside])
+        predicted[inside] = above.sum(axis=1)
+    gain = paired_gain(held_out, before, losses(predicted), rows.row_weights)
+    added = paired_gain(held_out, losses(held_out.predicted), losses(predicted), rows.row_weights)
+    if kind == "auto" and not at_prior and not added.exceeds(safety):
+        why = (
+            "Thresholds are the risk's own: calibrated ones would change the cross-validated "
+            f"{task.replace('_', '-')} loss by {-added.mean:+.3g} ± {added.se:.2g}, which is not a "
+            f"fall by more than {safety:g} standard errors."
+        )
+        return ChosenThresholds(own, "risk", 0.0, unchanged, why)
+    final = calibrate(scores)
+    middle, deviation = _moments(latent_scores(rows.unlabeled_design, coef))
+    thresholds = cuts(final, (own - middle) / deviation) * deviation + middle
+    if not at_prior:
+        return ChosenThresholds(
+            thresholds,
+            "calibrated",
+            0.0,
+            gain,
+            "Thresholds are calibrated on held-out labelled rows.",
+            final.slope / deviation,
+        )
+    why = (
+        f"Thresholds are {final.prior_share:.0%} those at which the unlabelled rows have the class "
+        "priors, the rest held-out labelled rows': the two differ by "
+        f"{final.distance:.1f} times what the sampling of labels explains."
+    )
+    log_odds = final.slope / deviation
+    return ChosenThresholds(thresholds, "prior", final.prior_share, gain, why, log_odds)
+
+
+def row_groups(held_out: HeldOut) -> Codes:
+    """A group for every held-out row, the same however often it was held out.
+
+    So that what is learnt from the other groups has not seen the row's label in any repeat.
+    """
+    _, first, position = np.unique(held_out.rows, return_index=True, return_inverse=True)
+    return held_out.group[first][position] % _MOST_GROUPS
+
+
+def _fold_moments(held_out: HeldOut, rows: TuningRows) -> tuple[Array, Array]:
+    """Mean and deviation of the unlabelled scores by the model of each held-out row."""
+    moments = np.array([_moments(latent) for latent in held_out.unlabeled_scores(rows)])
+    return moments[held_out.fold, 0], moments[held_out.fold, 1]
+
+
+def _moments(latent: Array) -> tuple[float, float]:
+    deviation = float(latent.std())
+    return float(latent.mean()), deviation if deviation > 0 else 1.0

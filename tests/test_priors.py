@@ -1,0 +1,76 @@
+"""Class priors of unlabelled rows by EM."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import norm
+
+from semiordinal import LinearOrdinalClassifierCV
+from semiordinal.priors import shifted_prior
+
+MEANS = np.array([-1.5, 0.0, 1.5])
+BEFORE, AFTER = np.array([0.2, 0.5, 0.3]), np.array([0.6, 0.3, 0.1])
+
+
+def draw(prior, n, rng):
+    codes = rng.choice(3, size=n, p=prior)
+    return rng.normal(MEANS[codes]), codes
+
+
+def test_em_finds_the_priors_of_the_largest_likelihood():
+    rng = np.random.default_rng(0)
+    x, _ = draw(AFTER, 20_000, rng)
+    densities = norm.pdf(x[:, None], MEANS)
+    posterior = densities * BEFORE
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    found = shifted_prior(posterior, BEFORE)
+    np.testing.assert_allclose(found, AFTER, atol=0.02)
+
+    def minus_likelihood(free):
+        prior = np.exp(np.append(free, 0.0))
+        return -np.log(densities @ (prior / prior.sum())).mean()
+
+    best = minimize(minus_likelihood, np.zeros(2), tol=1e-12).x
+    best = np.exp(np.append(best, 0.0))
+    np.testing.assert_allclose(found, best / best.sum(), atol=1e-4)
+
+
+def test_em_of_unshifted_rows_changes_little():
+    x, _ = draw(BEFORE, 20_000, np.random.default_rng(1))
+    posterior = norm.pdf(x[:, None], MEANS) * BEFORE
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shifted_prior(posterior, BEFORE), BEFORE, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "prior"),
+    [([[0.5, 0.5]], [1.0]), ([[-0.1, 1.1]], [0.5, 0.5]), ([[0.5, 0.5]], [0.0, 1.0])],
+)
+def test_bad_probabilities(probabilities, prior):
+    with pytest.raises(ValueError, match="training_prior"):
+        shifted_prior(probabilities, prior)
+
+
+@pytest.mark.parametrize("loss", ["at", "it", "ls"])
+def test_tuned_classifier_under_prior_shift(loss):
+    """Labelled rows of one population, unlabelled and test rows of another."""
+    rng = np.random.default_rng(3)
+    x, codes = draw(BEFORE, 150, rng)
+    x_unlabeled, _ = draw(AFTER, 2000, rng)
+    x_test, truth = draw(AFTER, 4000, rng)
+    noise = rng.normal(size=(len(x) + len(x_unlabeled) + len(x_test), 2))
+
+    def columns(values, start):
+        return np.column_stack([values, noise[start : start + len(values)]])
+
+    X = np.concatenate([columns(x, 0), columns(x_unlabeled, len(x))])
+    y = np.concatenate([codes.astype(float), np.full(len(x_unlabeled), np.nan)])
+    test = columns(x_test, len(x) + len(x_unlabeled))
+    common = {"loss": loss, "unlabeled_weights": (), "random_state": 0}
+    em = LinearOrdinalClassifierCV(class_prior="em", **common).fit(X, y)
+    labels = LinearOrdinalClassifierCV(class_prior="labels", **common).fit(X, y)
+    np.testing.assert_allclose(em.class_prior_, AFTER, atol=0.08)
+    np.testing.assert_allclose(labels.class_prior_, np.bincount(codes) / 150)
+    assert em.score(test, truth) > labels.score(test, truth) + 0.01

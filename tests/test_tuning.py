@@ -1,0 +1,366 @@
+"""The parts of the search: folds, held-out scores, criteria, leave-one-out, power tuning."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from problems import build_objective, make_problem, random_variables
+from semiordinal import LinearOrdinalClassifier
+from semiordinal.coordinates import Coordinates
+from semiordinal.empirical_risk import EmpiricalRisk
+from semiordinal.labels import encode_labels
+from semiordinal.losses import get_loss
+from semiordinal.metrics import task_losses
+from semiordinal.models import MatrixRows
+from semiordinal.objective import threshold_map
+from semiordinal.risks import Risk, certify_convexity, modelled_label_weights
+from semiordinal.rows import RowLabels
+from semiordinal.solvers import solve
+from semiordinal.splits import LabelledKFold
+from semiordinal.theory import class_moments, gradient_values, risk_hessian, risk_variance
+from semiordinal.tuning import (
+    Candidate,
+    TuningRows,
+    cross_fitted_predictions,
+    get_criterion,
+    held_out_path,
+    labeled_folds,
+    leave_one_out_path,
+    paired_gain,
+    search,
+)
+from semiordinal.tuning.plug_in import best_weight
+from semiordinal.tuning.thresholds import row_groups
+
+PROBLEM = make_problem(n_labeled=40, n_unlabeled=120)
+CODES = encode_labels(PROBLEM.y).codes
+COUNTS = np.bincount(CODES[CODES >= 0]).astype(float)
+
+
+def tuning_rows(loss="at", prior=PROBLEM.prior, weighting="rows", control=None):
+    chosen = get_loss(loss)
+    coordinates = Coordinates(3, np.array([1.0, 2.0, 0.5]), None, threshold_map(chosen, 4))
+    risk = Risk(weighting=weighting)
+    design = MatrixRows([PROBLEM.X])
+    return TuningRows(design, RowLabels(CODES), chosen, coordinates, prior, risk, control)
+
+
+def test_folds_hold_out_every_labelled_row_once_a_repeat():
+    folds = labeled_folds(CODES, 5, 3, 0)
+    assert len(folds) == 15
+    held = np.concatenate([fold.test for fold in folds])
+    np.testing.assert_array_equal(np.bincount(held, minlength=len(CODES)), 3 * (CODES >= 0))
+    for fold in folds:
+        assert not set(fold.train) & set(fold.test)
+        assert set(CODES[fold.train]) == {0, 1, 2, 3}
+
+
+def test_folds_of_a_splitter_and_of_splits_agree():
+    splitter = LabelledKFold(4, shuffle=True, random_state=1)
+    by_splitter = labeled_folds(CODES, splitter, 1, None)
+    by_splits = labeled_folds(
+        CODES, splitter.split(CODES, np.where(CODES < 0, np.nan, CODES)), 1, 0
+    )
+    for first, second in zip(by_splitter, by_splits, strict=True):
+        np.testing.assert_array_equal(first.test, second.test)
+        assert (CODES[second.train] >= 0).all()
+
+
+def test_the_only_rows_of_a_class_are_trained_on():
+    codes = np.array([0, 0, 0, 1, -1, 2, 2])
+    for fold in labeled_folds(codes, 3, 2, 0):
+        assert set(codes[fold.train]) == {0, 1, 2}
+        assert 3 in fold.train
+    together = [(np.array([0, 1, 3]), np.array([2, 5, 6]))]
+    (fold,) = labeled_folds(codes, together, 1, None)
+    np.testing.assert_array_equal(fold.test, [2])
+    assert labeled_folds(np.array([0, 1, -1]), 5, 1, 0) == []
+
+
+@pytest.mark.parametrize("loss", ["at", "it", "ls"])
+@pytest.mark.parametrize("weight", [0.0, 0.4])
+def test_held_out_scores_are_those_of_classifiers_without_the_rows(loss, weight):
+    rows = tuning_rows(loss)
+    folds = labeled_folds(CODES, 3, 1, 0)
+    candidates = [Candidate(l2, weight, 1) for l2 in (1.0, 0.05)]
+    found = held_out_path(rows, folds, candidates, 1000)[1]
+    for index, fold in enumerate(folds):
+        masked = PROBLEM.y.copy()
+        masked[fold.test] = np.nan
+        kept = np.setdiff1d(np.arange(len(CODES)), fold.test)
+        plain = LinearOrdinalClassifier(
+            loss=loss, l2=0.05, unlabeled_weight=weight, removed_class=2.0, standardize=False
+        )
+        scale = rows.coordinates.scale
+        plain.set_params(class_prior=PROBLEM.prior).fit(PROBLEM.X[kept] / scale, masked[kept])
+        latent = found.latent[found.fold == index]
+        expected = plain.predict_latent(PROBLEM.X[fold.test] / scale)
+        tolerance = 1e-4 if weight and loss == "it" else 1e-5
+        np.testing.assert_allclose(latent, expected, atol=tolerance)
+        np.testing.assert_allclose(found.thresholds[index], plain.thresholds_, atol=tolerance)
+
+
+@pytest.mark.parametrize(("loss", "tolerance"), [("ls", 1e-9), ("at", 0.02)])
+@pytest.mark.parametrize("l2", [1.0, 0.1])
+def test_leave_one_out_by_one_fit_is_that_by_as_many_as_rows(loss, tolerance, l2):
+    """Exactly for least squares; for AT far nearer than leaving nothing out."""
+    rows = tuning_rows(loss)
+    labeled = np.flatnonzero(CODES >= 0)
+    each = [(labeled[labeled != row], np.array([row])) for row in labeled]
+    folds = labeled_folds(CODES, each, 1, None)
+    (quick,) = leave_one_out_path(rows, folds, [Candidate(l2)], 1000)
+    (slow,) = held_out_path(rows, folds, [Candidate(l2)], 1000)
+    np.testing.assert_allclose(quick.scores, slow.scores, atol=tolerance)
+    objective = rows.objective(Candidate(l2))
+    coef, thresholds = objective.coef_and_thresholds(solve(objective, objective.start()).variables)
+    nothing_out = thresholds - (PROBLEM.X[labeled] @ coef)[:, None]
+    error = np.abs(quick.scores - slow.scores).max()
+    assert error < 0.15 * np.abs(nothing_out - slow.scores).max()
+
+
+def test_leave_one_out_of_other_losses_refits():
+    rows = tuning_rows("it")
+    folds = labeled_folds(CODES, LabelledKFold(3), 1, None)
+    (quick,) = leave_one_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (slow,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    np.testing.assert_array_equal(quick.scores, slow.scores)
+
+
+def test_criteria_are_means_over_held_out_rows():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, 4, 1, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    surrogate = get_criterion("surrogate").row_losses(held_out, rows)
+    task = get_criterion("task").row_losses(held_out, rows)
+    for at, (code, scores) in enumerate(zip(held_out.codes, held_out.scores, strict=True)):
+        signs = np.where(np.arange(3) < code, -1, 1)
+        assert surrogate[at] == pytest.approx(np.log1p(np.exp(-signs * scores)).sum())
+        assert task[at] == abs((scores < 0).sum() - code)
+
+
+def test_the_semi_supervised_criterion_is_the_paper_s_validation_risk():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, 2, 1, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    found = get_criterion("semi").row_losses(held_out, rows).mean()
+    predicted = held_out.predicted
+    table = task_losses("absolute", predicted, 4)
+    supervised = table[np.arange(40), held_out.codes].mean()
+    k = 1
+    lu = 0.0
+    for code in (0, 2, 3):
+        inside = held_out.codes == code
+        lu += PROBLEM.prior[code] * (table[inside, code] - table[inside, k]).mean()
+    unlabeled = PROBLEM.X[CODES < 0]
+    for coef, thresholds in zip(held_out.coefs, held_out.thresholds, strict=True):
+        positions = (unlabeled @ coef[:, None] > thresholds).sum(axis=1)
+        lu += np.abs(positions - k).mean() / 2
+    assert found == pytest.approx(0.5 * supervised + 0.5 * lu)
+
+
+def test_the_semi_supervised_criterion_without_unlabelled_rows_is_the_task_loss():
+    labeled = CODES >= 0
+    chosen = get_loss("ls")
+    rows = TuningRows(
+        MatrixRows([PROBLEM.X[labeled]]),
+        RowLabels(CODES[labeled]),
+        chosen,
+        Coordinates(3, None, None, threshold_map(chosen, 4)),
+        PROBLEM.prior,
+        Risk(),
+    )
+    folds = labeled_folds(CODES[labeled], 3, 1, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    semi = get_criterion("semi").row_losses(held_out, rows)
+    np.testing.assert_array_equal(semi, get_criterion("task").row_losses(held_out, rows))
+
+
+def test_unknown_criterion():
+    with pytest.raises(ValueError, match=r"criterion='auc' is not known.*surrogate"):
+        get_criterion("auc")
+
+
+@pytest.mark.parametrize("loss", ["at", "ls", "it"])
+@pytest.mark.parametrize("removed", [0, 2])
+def test_power_tuning_is_the_weight_of_least_variance(loss, removed):
+    """Against the variances that theory gives for label shares, at the same pilot."""
+    rows = tuning_rows(loss, prior=COUNTS / COUNTS.sum())
+    folds = labeled_folds(CODES, [(np.flatnonzero(CODES >= 0),) * 2], 1, None)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    found = best_weight(held_out, rows, 0.1, removed)
+    scaled = PROBLEM.X / rows.coordinates.scale
+    coef, thresholds = held_out.coefs[0] * rows.coordinates.scale, held_out.thresholds[0]
+    table = Risk().label_weights(COUNTS, 0.0, rows.class_prior).main
+    labeled = CODES >= 0
+    hessian = risk_hessian(rows.loss, table, scaled[labeled], CODES[labeled], coef, thresholds, 0.1)
+    values = gradient_values(rows.loss, scaled, coef, thresholds, hessian, "risk")
+    variance = risk_variance(
+        class_moments(values, CODES), COUNTS, 120.0, rows.class_prior, sampling="stratified"
+    )
+    assert found == pytest.approx(variance.best_weight[removed], rel=0.02)
+
+
+def test_power_tuning_proposes_nothing_where_it_cannot_tell():
+    rows = tuning_rows("lad")
+    folds = labeled_folds(CODES, 2, 1, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    assert best_weight(held_out, rows, 0.1, 1) == 0.0
+
+
+def test_gain_is_a_mean_over_rows_with_its_standard_error():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, 4, 2, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    by_row = np.random.default_rng(0).normal(size=40)
+    found = paired_gain(held_out, by_row[held_out.rows], np.zeros(80), rows.row_weights)
+    assert found.mean == pytest.approx(by_row.mean())
+    assert found.se == pytest.approx(by_row.std(ddof=1) / np.sqrt(40))
+    assert found.exceeds(-1.0) == (found.mean > 0)
+    assert not found.exceeds(50.0)
+
+
+def test_the_search_takes_the_best_penalty_and_departs_only_for_a_sure_gain():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, 5, 1, 0)
+    arguments = ([rows], folds, [10.0, 0.1, 1e-6], [(0.3, 1), (0.3, 0)], get_criterion("surrogate"))
+    careful = search(*arguments, 1e6, 1000)
+    results = careful.results
+    supervised = np.array(results["unlabeled_weight"]) == 0
+    losses = np.array(results["loss"])
+    best = np.array(results["l2"])[supervised][losses[supervised].argmin()]
+    assert careful.candidate == careful.supervised == Candidate(best)
+    assert careful.gain.mean == 0
+    assert (~supervised).sum() == 2
+    bold = search(*arguments, 0.0, 1000)
+    lowest = losses.argmin()
+    assert bold.candidate.unlabeled_weight == results["unlabeled_weight"][lowest]
+
+
+def test_weights_by_prior_change_what_the_search_compares():
+    by_prior = tuning_rows(weighting="prior").row_weights
+    assert by_prior.sum() == pytest.approx(1.0)
+    totals = np.bincount(CODES[CODES >= 0], by_prior)
+    np.testing.assert_allclose(totals, PROBLEM.prior)
+    np.testing.assert_allclose(tuning_rows().row_weights, 1 / 40)
+
+
+def one_hot_control(removed):
+    return np.tile(np.eye(4)[removed], (len(CODES), 1))
+
+
+@pytest.mark.parametrize("weighting", ["rows", "prior"])
+@pytest.mark.parametrize("loss", ["at", "it", "ls", "cl"])
+def test_a_certain_prediction_is_the_removed_class(loss, weighting):
+    """With q one at k for every row the risk is that without class k."""
+    chosen = get_loss(loss)
+    design, labels = MatrixRows([PROBLEM.X]), RowLabels(CODES)
+    risk = Risk(0.3, removed=2, weighting=weighting)
+    totals = labels.totals(4)
+    by_class = EmpiricalRisk(
+        design, labels, chosen, risk.label_weights(totals[:-1], totals[-1], PROBLEM.prior)
+    )
+    table = modelled_label_weights(risk, CODES, one_hot_control(2), totals, PROBLEM.prior)
+    own_row = RowLabels(np.arange(len(CODES)))
+    by_model = EmpiricalRisk(design, own_row, chosen, table)
+    coef = np.array([0.5, -1.0, 0.3])
+    theta = np.array([-0.4]) if loss == "ls" else np.array([-1.0, 0.2, 0.9])
+    first, second = by_class.evaluate(coef, theta, 2), by_model.evaluate(coef, theta, 2)
+    assert first.value == pytest.approx(second.value)
+    np.testing.assert_allclose(first.coef, second.coef, atol=1e-12)
+    np.testing.assert_allclose(first.hessian.coef, second.hessian.coef, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighting", ["rows", "prior"])
+def test_predictions_keep_at_with_the_logistic_margin_convex(weighting):
+    rng = np.random.default_rng(0)
+    totals = RowLabels(CODES).totals(4)
+    for weight in (0.1, 0.7, 1.0):
+        q = rng.dirichlet(np.full(4, 0.3), size=len(CODES))
+        risk = Risk(weight, weighting=weighting)
+        table = modelled_label_weights(risk, CODES, q, totals, PROBLEM.prior)
+        assert certify_convexity(get_loss("at"), table, None).holds
+        assert certify_convexity(get_loss("ls"), table, None).holds
+        assert not certify_convexity(get_loss("it"), table, None).holds
+        assert not certify_convexity(get_loss("at", "hinge"), table, None).holds
+
+
+def test_the_modelled_risk_is_unbiased():
+    """Its mean over draws is the risk itself, if predictions do not see the row's label."""
+    rng = np.random.default_rng(0)
+    chosen, prior = get_loss("at"), np.array([0.3, 0.5, 0.2])
+    centers = np.array([-1.0, 0.0, 1.5])
+    thresholds, coef = np.array([-0.5, 0.8]), np.array([0.9])
+    counts, n_unlabeled = np.array([4, 6, 3]), 30
+    values = []
+    for _ in range(4000):
+        codes = np.repeat(np.arange(3), counts)
+        hidden = rng.choice(3, size=n_unlabeled, p=prior)
+        x = rng.normal(centers[np.concatenate([codes, hidden])])
+        codes = np.concatenate([codes, np.full(n_unlabeled, -1)])
+        q = np.column_stack([np.exp(-((x - c) ** 2)) for c in centers])
+        q /= q.sum(axis=1, keepdims=True)
+        totals = np.append(counts, n_unlabeled).astype(float)
+        risk = Risk(0.8, weighting="prior")
+        table = modelled_label_weights(risk, codes, q, totals, prior).main
+        scores = thresholds - (x * coef[0])[:, None]
+        values.append((table[:-1] * chosen.values(scores)).sum())
+    x = rng.normal(np.repeat(centers, 200_000))
+    by_class = chosen.values(thresholds - (x * coef[0])[:, None])
+    own = np.repeat(np.arange(3), 200_000)
+    truth = prior @ [by_class[own == c, c].mean() for c in range(3)]
+    assert abs(np.mean(values) - truth) < 4 * np.std(values) / np.sqrt(len(values))
+
+
+def test_cross_fitted_predictions_do_not_see_the_row_s_label():
+    """A model that remembers its rows is right on all of them, and on none held out."""
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(60, 2)), np.where(np.arange(60) < 40, np.arange(60) % 2, -1)
+    folds = labeled_folds(codes, 5, 1, 0)
+    q = cross_fitted_predictions(DecisionTreeClassifier(random_state=0), X, codes, folds, 2)
+    np.testing.assert_allclose(q.sum(axis=1), 1.0)
+    labeled = codes >= 0
+    assert (q[labeled].argmax(axis=1) == codes[labeled]).mean() < 0.8
+
+
+def test_control_by_a_model_fits():
+    model = LinearOrdinalClassifier(
+        control="model", control_model=LogisticRegression(C=0.1), random_state=0
+    ).fit(PROBLEM.X, PROBLEM.y)
+    assert model.is_convex_
+    other = LinearOrdinalClassifier(control="model", random_state=0, unlabeled_weight=0.0)
+    plain = LinearOrdinalClassifier(unlabeled_weight=0.0).fit(PROBLEM.X, PROBLEM.y)
+    np.testing.assert_allclose(other.fit(PROBLEM.X, PROBLEM.y).coef_, plain.coef_)
+    assert np.abs(model.coef_ - plain.coef_).max() > 1e-3
+
+
+def test_objectives_with_a_row_of_weights_each_have_right_gradients():
+    rng = np.random.default_rng(0)
+    q = rng.dirichlet(np.ones(4), size=len(CODES))
+    objective = tuning_rows(control=q).objective(Candidate(0.1, 0.5))
+    at = random_variables(build_objective(PROBLEM))
+    value, gradient, hessian = objective.value_gradient_hessian(at)
+    for index in range(len(at)):
+        step = np.zeros(len(at))
+        step[index] = 1e-5
+        up, gradient_up = objective.value_gradient(at + step)
+        down, gradient_down = objective.value_gradient(at - step)
+        assert (up - down) / 2e-5 == pytest.approx(gradient[index], abs=1e-6)
+        np.testing.assert_allclose((gradient_up - gradient_down) / 2e-5, hessian[index], atol=1e-5)
+    assert objective.class_totals().sum() == pytest.approx(1.0)
+    thin = objective.risk.thinned(20)
+    assert thin.design.n_rows <= 20
+    assert np.isfinite(value)
+
+
+def test_a_row_is_in_one_group_in_all_repeats():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, 4, 3, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    groups = row_groups(held_out)
+    assert len(groups) == 120
+    for row in range(40):
+        assert len(set(groups[held_out.rows == row])) == 1
+    assert len(set(groups)) == 4
