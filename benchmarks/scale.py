@@ -334,7 +334,7 @@ def main() -> None:
         command.set_defaults(run=run)
     command = commands.add_parser("parquet")
     command.add_argument("--rows", type=int, nargs=2, default=[5_000_000, 20_000_000])
-    command.add_argument("--repeats", type=int, default=1)
+    command.add_argument("--repeats", type=int, default=3)
     command.add_argument("--folder", help="where to make the temporary folder")
     command.set_defaults(run=parquet)
     one = commands.add_parser("decode")

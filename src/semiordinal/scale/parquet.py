@@ -26,6 +26,8 @@ SUFFIXES = (".parquet", ".pq")
 _CHUNK_ROWS = 2**15
 # A thread takes row groups of so many rows at a time, or a single one that has more.
 _PIECE_ROWS = 2**18
+# What the allocator keeps for later adds up, slowly; to let it go takes time.
+_RELEASE_ELEMENTS = 2**26
 # Read as they are needed: buffered ahead, the columns of whole row groups would stay in memory.
 _BUFFER_BYTES = 2**18
 
@@ -172,8 +174,13 @@ class ParquetSource(LocalSource):
         return file
 
     def _pieces(self) -> Generator[Piece]:
-        start = 0
+        from pyarrow import default_memory_pool
+
+        start = released = 0
         for file in self._files:
+            if (start - released) * self.n_columns >= _RELEASE_ELEMENTS:
+                default_memory_pool().release_unused()
+                released = start
             groups = RowGroups.of(file)
             for run in groups.runs(_PIECE_ROWS):
                 n_rows = groups.starts[run.stop] - groups.starts[run.start]
