@@ -26,7 +26,7 @@ SUFFIXES = (".parquet", ".pq")
 _CHUNK_ROWS = 2**15
 # A thread takes row groups of so many rows at a time, or a single one that has more.
 _PIECE_ROWS = 2**18
-# What the allocator keeps for later adds up, slowly; to let it go takes time.
+# What the allocator keeps for a thread adds up, slowly; to let it go takes time.
 _RELEASE_ELEMENTS = 2**26
 # Read as they are needed: buffered ahead, the columns of whole row groups would stay in memory.
 _BUFFER_BYTES = 2**18
@@ -174,13 +174,8 @@ class ParquetSource(LocalSource):
         return file
 
     def _pieces(self) -> Generator[Piece]:
-        from pyarrow import default_memory_pool
-
-        start = released = 0
+        start = 0
         for file in self._files:
-            if (start - released) * self.n_columns >= _RELEASE_ELEMENTS:
-                default_memory_pool().release_unused()
-                released = start
             groups = RowGroups.of(file)
             for run in groups.runs(_PIECE_ROWS):
                 n_rows = groups.starts[run.stop] - groups.starts[run.start]
@@ -189,12 +184,17 @@ class ParquetSource(LocalSource):
                 start += n_rows
 
     def _chunks(self, groups: RowGroups, run: range, start: int) -> Generator[Chunk]:
+        from pyarrow import default_memory_pool
+
         first = groups.starts[run.start]
+        turn = start * self.n_columns // _RELEASE_ELEMENTS
         for batch in groups.batches(self._names, self.chunk_rows, run):
             columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self._names]
             yield Chunk(ColumnChunk(columns), start, groups.place_from(first))
             first += batch.num_rows
             start += batch.num_rows
+        if start * self.n_columns // _RELEASE_ELEMENTS > turn:
+            default_memory_pool().release_unused()
 
 
 class RowGroups:
