@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -121,8 +123,9 @@ def test_leave_one_out_by_one_fit_is_that_by_as_many_as_rows(loss, tolerance, l2
     assert error < 0.15 * np.abs(nothing_out - slow.scores).max()
 
 
-def test_leave_one_out_of_other_losses_refits():
-    rows = tuning_rows("it")
+@pytest.mark.parametrize(("loss", "margin"), [("it", "logistic"), ("at", "exponential")])
+def test_leave_one_out_of_other_losses_refits(loss, margin):
+    rows = replace(tuning_rows(loss), loss=get_loss(loss, margin))
     folds = labeled_folds(CODES, LabelledKFold(3), 1, None)
     (quick,) = leave_one_out_path(rows, folds, [Candidate(0.1)], 1000)
     (slow,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)

@@ -23,8 +23,9 @@ criterion : {"surrogate", "task", "semi", "plug_in"}, default="surrogate"
     loss; the unbiased semi-supervised estimate of the task loss; or the first, with γ by the
     formula of least gradient variance.
 cv : int, splitter, splits or "loo", default=5
-    Folds of the labelled rows; "loo" leaves out one at a time, which takes one fit for AT (one
-    Newton step from it for each row) and LS (exactly).
+    Folds of the labelled rows; "loo" leaves out one at a time, which takes one fit for LS
+    (exactly), and for AT with the logistic or squared margin (one Newton step from it for each
+    row).
 n_repeats : int
     How often to split into folds.
 safety : float, default=2.0

@@ -25,8 +25,10 @@ from .search import held_out_path, held_out_rows
 
 def has_shortcut(rows: TuningRows) -> bool:
     """Whether leave-one-out models follow from one fit."""
-    smooth = rows.loss.name in ("at", "ls") and rows.loss.margin.smooth
-    return smooth and rows.labels.weights is None and rows.risk.weighting == "rows"
+    margin = rows.loss.margin
+    has_derivatives = margin.smooth and margin.linear_odd is not None
+    of_rows_alike = rows.labels.weights is None and rows.risk.weighting == "rows"
+    return rows.loss.name in ("at", "ls") and has_derivatives and of_rows_alike
 
 
 def leave_one_out_path(
