@@ -13,10 +13,9 @@ from sklearn.neighbors import NearestNeighbors
 from .._typing import Array
 from ..estimators._checks import check_count, check_flag, check_number
 from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import training_rows
+from ..estimators._rows import check_every_class_labeled, training_rows
 from ..labels import resolve_prior
 from ..models import center_and_scale
-from ._checks import check_every_class_labeled
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
 from ._points import scaled_points, stacked
 from ._quotas import assign_by_rank, class_quotas, cut_points

@@ -11,11 +11,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators._checks import check_flag, check_number
-from ..estimators._rows import feature_rows, training_rows
+from ..estimators._rows import check_every_class_labeled, feature_rows, training_rows
 from ..labels import encode_labels
 from ..metrics import task_error
 from ..models import center_and_scale
-from ._checks import check_every_class_labeled
 from ._points import scaled_points
 
 _PENALTIES = ("alpha", "C")

@@ -15,11 +15,10 @@ from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 from ..estimators._base import RiskMinimizer, warn_if_short
 from ..estimators._checks import check_count, check_number
 from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import training_rows
+from ..estimators._rows import check_every_class_labeled, training_rows
 from ..labels import resolve_prior
 from ..losses import get_loss
 from ..risks import Risk
-from ._checks import check_every_class_labeled
 from ._pseudo_labels import Descent, PseudoLabeling
 from ._quotas import class_quotas
 

@@ -167,6 +167,16 @@ def feature_rows(
     )
 
 
+def check_every_class_labeled(rows: TrainingRows) -> None:
+    """Raise where a class has no labelled row to learn it from."""
+    empty = np.flatnonzero(rows.totals[0] == 0)
+    if len(empty):
+        raise ValueError(
+            f"Class {rows.classes.tolist()[empty[0]]!r} has no labelled row. Label a row of it, or "
+            "leave it out of classes (of a categorical, drop the unused category)."
+        )
+
+
 def check_finite(matrix: Any) -> None:
     """Raise where a number in memory is not finite, known by the sums, needed anyhow."""
     matrix = matrix.head

@@ -2,7 +2,7 @@
 
 from .control import cross_fitted_predictions, default_control_model
 from .criteria import CRITERIA, Criterion, get_criterion
-from .folds import Fold, labeled_folds
+from .folds import Fold, labeled_folds, split_rows
 from .leave_one_out import leave_one_out_path
 from .problem import Candidate, HeldOut, TuningRows
 from .search import Choice, Gain, held_out_path, paired_gain, search
@@ -29,4 +29,5 @@ __all__ = [
     "leave_one_out_path",
     "paired_gain",
     "search",
+    "split_rows",
 ]
