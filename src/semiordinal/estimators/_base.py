@@ -194,8 +194,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self._keep(problem, solution.variables)
         if rows.source is not None:
             self.n_passes_ = rows.source.n_passes
-        if rows.n_drawn_from is not None:
-            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_drawn_from))
+        if rows.n_offered is not None:
+            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_offered))
         return self
 
     def _report_draw(self, cost: SubsamplingCost | None) -> None:
