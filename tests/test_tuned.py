@@ -335,14 +335,6 @@ def test_thresholds_at_the_prior_need_unlabelled_rows(estimator):
         estimator(thresholds="prior", **SMALL).fit(X[labeled], Y[labeled])
 
 
-def test_a_fit_that_fails_leaves_the_model_as_it_was(estimator):
-    model = estimator(**SMALL).fit(X, Y)
-    predicted = model.predict(X)
-    with pytest.raises(ValueError, match="one class only"):
-        model.fit(X[:, :2], np.ones(len(Y)))
-    np.testing.assert_array_equal(model.predict(X), predicted)
-
-
 @pytest.mark.parametrize("widths", [(), (0.0,), "median", 1.0])
 def test_bad_bandwidths(widths):
     with pytest.raises(ValueError, match="bandwidths"):

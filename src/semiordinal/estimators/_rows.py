@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,6 +68,18 @@ class TrainingRows:
         matrix = MatrixRows([*self.matrix.parts, more])
         n_offered = self.labels.head.n_unlabeled + found.n
         return replace(self, matrix=matrix, labels=labels, n_offered=n_offered)
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was where the work in between fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def training_rows(

@@ -33,12 +33,17 @@ from ..tuning import (
     search,
     split_rows,
 )
-from ._base import Problem, RiskMinimizer, unchanged_on_error
+from ._base import Problem, RiskMinimizer
 from ._checks import check_count, check_list, check_number
 from ._control import control_predictions
 from ._predict import ProbabilityPredictor
 from ._risk import removed_code
-from ._rows import TrainingRows, check_every_class_labeled, training_rows
+from ._rows import (
+    TrainingRows,
+    check_every_class_labeled,
+    training_rows,
+    unchanged_on_error,
+)
 
 # Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
 _PENALTY_WITHOUT_FOLDS = 0.01
