@@ -12,6 +12,7 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state
 
 from .._typing import Array
+from ..estimators._checks import check_count, check_number
 from ..metrics import task_losses
 
 # The latent score is a standard normal: a grid over all of it that matters.
@@ -103,8 +104,9 @@ def make_ordinal(
             f"class_prior={class_prior!r} must be two or more probabilities above zero that sum "
             "to one."
         )
-    if not noise > 0:
-        raise ValueError(f"noise={noise!r} must be above zero.")
+    check_number("noise", noise, 0, open_low=True)
+    check_count("n_samples", n_samples)
+    check_count("n_features", n_features)
     random = check_random_state(random_state)
     coef = random.normal(size=n_features)
     coef /= np.linalg.norm(coef)
