@@ -256,6 +256,9 @@ def test_bad_requests_are_refused_before_any_work(toy_folder, tmp_path, monkeypa
     assert "kinematics" in refused(2, "reproduce", "small", "--sets", "toy,kin", *out)
     assert "SEMI-median" in refused(2, "reproduce", "small", "--methods", "SEMI3", *out)
     assert "'ls'" in refused(2, "reproduce", "small", "--losses", "cl", *out)
+    for name in ("unlabeled-count", "all"):
+        told = refused(2, "reproduce", name, "--methods", "SEMI1", *out)
+        assert "--methods: methods must hold SV, which unlabeled-count divides" in told
     quiet = ("--json", *out)
     absent = refused(1, "reproduce", "small", "--sets", "toy,lev", *quiet)
     assert "lev.csv.gz" in absent
