@@ -224,6 +224,8 @@ def test_all_runs_what_each_experiment_has_of_what_is_asked(toy_folder, tmp_path
     few = ("--sets", "toy", "--losses", "ls", "--methods", "SV,SEMI1", "--repeats", "1")
     told = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path).out
     assert "Note: large-at has none of what is asked for." in told
+    again = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path, "--json").json
+    assert "large-at has none of what is asked for." in again["notes"]
     assert (tmp_path / "small-exact" / "table.md").exists()
     assert (tmp_path / "variance" / "variance-ls.png").exists()
     assert not (tmp_path / "unlabeled-count-exact").exists()

@@ -73,10 +73,11 @@ def reproduce(
             work.append((each, cells_of(each, _mode_of(each, mode), repeats, seed, **options)))
         except ValueError as error:
             raise face.UsageError(f"--methods: {error}") from None
-    face.say_notes(notes)
+    if not as_json:
+        face.say_notes(notes)
     told = {each.name: _run(each, cells, out, jobs, as_json) for each, cells in work}
     if as_json:
-        face.say_json(told)
+        face.say_json({**told, "notes": notes})
 
 
 def _columns(experiment: Experiment, mode: str) -> tuple[str, ...]:
