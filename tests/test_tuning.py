@@ -402,3 +402,10 @@ def test_a_row_is_in_one_group_in_all_repeats():
     for row in range(40):
         assert len(set(groups[held_out.rows == row])) == 1
     assert len(set(groups)) == 4
+
+
+def test_rows_of_a_single_split_are_in_several_groups():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, [next(LabelledKFold(2).split(CODES, PROBLEM.y))], 1, None)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    np.testing.assert_array_equal(np.bincount(row_groups(held_out)), [4, 4, 4, 4, 4])

@@ -138,9 +138,11 @@ def row_groups(held_out: HeldOut) -> Codes:
     """A group for every held-out row, the same however often it was held out.
 
     So that what is learnt from the other groups has not seen the row's label in any repeat.
+    Rows that are all of one group, as those of a single split are, are dealt out in turn.
     """
     _, first, position = np.unique(held_out.rows, return_index=True, return_inverse=True)
-    return held_out.group[first][position] % _MOST_GROUPS
+    group = held_out.group[first][position]
+    return (group if np.ptp(group) else position) % _MOST_GROUPS
 
 
 def _fold_moments(held_out: HeldOut, rows: TuningRows) -> tuple[Array, Array]:
