@@ -310,6 +310,7 @@ BAD = [
     ({"standardize": 2}, "standardize=2 must be True or False"),
     ({"cv": [(np.arange(0), np.flatnonzero(PROBLEM.labeled))]}, "cv holds out no labelled row"),
     ({"cv": []}, "cv holds out no labelled row"),
+    ({"cv": [(np.flatnonzero(Y < 4)[2:], np.flatnonzero(Y < 4)[:2])]}, "cv leaves a class without"),
     ({"cv": [1, 2]}, "cv must give pairs of training and test rows"),
     ({"cv": [(np.arange(len(Y)), np.arange(3), np.arange(3))]}, "cv must give pairs"),
     ({"cv": [(np.arange(3, 500), np.arange(3))]}, "cv must give pairs.*from 0 to 239"),

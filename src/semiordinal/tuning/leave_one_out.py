@@ -19,7 +19,7 @@ from ..objective import Objective
 from ..rows import as_dense
 from ..solvers import solve
 from .folds import Fold
-from .problem import Candidate, HeldOut, TuningRows
+from .problem import Candidate, FoldScores, TuningRows
 from .search import held_out_path, held_out_rows
 
 
@@ -33,7 +33,7 @@ def has_shortcut(rows: TuningRows) -> bool:
 
 def leave_one_out_path(
     rows: TuningRows, folds: list[Fold], candidates: Sequence[Candidate], max_iter: int
-) -> list[HeldOut]:
+) -> list[FoldScores]:
     """As `held_out_path` for folds of one row, with one fit a candidate where that will do."""
     if not has_shortcut(rows):
         return held_out_path(rows, folds, candidates, max_iter)

@@ -13,14 +13,14 @@ from .._typing import Array, Codes
 from ..risks import supervised_weights
 from ..rows import as_dense
 from ..theory import gradient_values, risk_hessian
-from .problem import HeldOut, TuningRows
+from .problem import FoldScores, TuningRows
 
 # The variance over unlabelled rows is taken over so many, evenly spaced.
 _MOST_UNLABELED = 500
 _RIDGE = 1e-9  # of the Hessian's mean diagonal, for flat directions
 
 
-def best_weight(held_out: HeldOut, rows: TuningRows, l2: float, removed: int) -> float:
+def best_weight(held_out: FoldScores, rows: TuningRows, l2: float, removed: int) -> float:
     """The γ in [0, 1] of least ``tr(H⁻¹ Var[gradient])``; zero where it cannot be told.
 
     Gradients of held-out and unlabelled rows are taken at pilots that were fitted without the
@@ -49,7 +49,7 @@ def best_weight(held_out: HeldOut, rows: TuningRows, l2: float, removed: int) ->
 
 
 def _gradients(
-    held_out: HeldOut, rows: TuningRows, l2: float, removed: int
+    held_out: FoldScores, rows: TuningRows, l2: float, removed: int
 ) -> tuple[Array, Array, Array]:
     """H^{−1/2} ∇ψ at the own label, and H^{−1/2} ∇h, of held-out rows; ∇h of unlabelled ones."""
     labeled = _columns(rows, rows.labeled)
