@@ -17,7 +17,7 @@ from ..estimators._rows import check_every_class_labeled, training_rows, unchang
 from ..labels import resolve_prior
 from ..models import center_and_scale
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
-from ._points import scaled_points, stacked
+from ._points import scaled_points
 from ._quotas import assign_by_rank, class_quotas, cut_points
 
 
@@ -155,7 +155,7 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
             check_every_class_labeled(rows)
         codes = rows.labels.codes
         self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
-        points = scaled_points(stacked(rows.matrix), self.column_mean_, self.column_scale_)
+        points = scaled_points(rows.stacked(), self.column_mean_, self.column_scale_)
         self.neighbors_ = self._nearest(points)
         distances, neighbors = self.neighbors_.kneighbors()
         self.bandwidth_ = float(self.bandwidth) * _median_or_one(distances)

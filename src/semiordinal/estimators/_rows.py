@@ -35,6 +35,13 @@ class TrainingRows:
     draw: DrawPartial | None = None  # of some of these
     n_offered: int | None = None  # unlabelled rows that there were, where some were drawn
 
+    def stacked(self) -> Any:
+        """The rows in memory as one array, or one sparse matrix."""
+        parts = self.matrix.parts
+        return (
+            sparse.vstack(parts, format="csr") if self.matrix.is_sparse else np.concatenate(parts)
+        )
+
     def centered(self, center: Array) -> TrainingRows:
         """The same rows less a centre."""
         return replace(self, matrix=self.matrix.centered(center))
