@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .held_out import TASKS
 from .labels import known_codes, resolve_prior
 from .losses import get_loss
 from .metrics import quadratic_kappa, task_error, task_losses
@@ -32,7 +33,7 @@ def _missing_label(scorer: Any, estimator: Any) -> Any:
     return getattr(_final(estimator), "missing_label", math.nan)
 
 
-_TASKS = {"mae": "absolute", "mze": "zero_one", "mse": "squared"}
+_TASKS = {name.lower(): task for name, task in TASKS.items()}
 
 
 @dataclass(frozen=True)

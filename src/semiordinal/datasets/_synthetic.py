@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array
 from ..estimators._checks import check_count, check_number
+from ..held_out import TASKS
 from ..metrics import task_losses
 
 # The latent score is a standard normal: a grid over all of it that matters.
 _GRID = np.linspace(-9.0, 9.0, 20_001)
-TASKS = ("absolute", "zero_one", "squared")
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class OrdinalTruth:
         ----------
         task : {"absolute", "zero_one", "squared"}
         """
-        if task not in TASKS:
-            raise ValueError(f"task={task!r} is not known; choose one of {list(TASKS)}.")
+        if task not in TASKS.values():
+            raise ValueError(f"task={task!r} is not known; choose one of {list(TASKS.values())}.")
         n_classes = len(self.class_prior)
         expected = self.probabilities(_GRID) @ task_losses(task, np.arange(n_classes), n_classes).T
         return float(trapezoid(expected.min(axis=1) * norm.pdf(_GRID), _GRID))
