@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from problems import make_problem
@@ -188,14 +187,6 @@ def test_an_empty_unlabelled_part_is_the_supervised_fit(estimator):
         np.testing.assert_array_equal(model.predict(X), supervised.predict(X))
 
 
-def test_features_that_differ_at_predict(estimator):
-    model = estimator().fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(pd.DataFrame(X, columns=["a", "b", "d"]))
-    with pytest.raises(ValueError, match="expecting 3 features"):
-        estimator().fit(X, Y).predict(X[:, :2])
-
-
 def test_unlabelled_rows_with_other_features(estimator):
     with pytest.raises(ValueError, match="expecting 3 features"):
         estimator().fit(X, Y, X_unlabeled=X[:, :2])
@@ -210,27 +201,9 @@ def test_weights(estimator):
         estimator().fit(X, Y, sample_weight=np.zeros(len(Y)))
 
 
-def test_scoring(estimator):
-    model = estimator().fit(X, Y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        model.score(X, Y[:-1])
-    with pytest.raises(ValueError, match="does not know: 9"):
-        model.score(X, with_entry(Y, 9.0))
-    with pytest.raises(ValueError, match="no labelled row to score on"):
-        model.score(X, np.full(len(Y), np.nan))
-
-
 def test_weights_of_labelled_rows_all_zero(estimator):
     with pytest.raises(ValueError, match="of a row without weight"):
         estimator().fit(X, Y, sample_weight=np.where(PROBLEM.labeled, 0.0, 1.0))
-
-
-def test_a_failed_second_fit_keeps_the_first_model(estimator):
-    model = estimator().fit(X, Y)
-    before = model.predict(X)
-    with pytest.raises(ValueError, match="no labelled row"):
-        model.fit(X, np.full(len(Y), np.nan))
-    np.testing.assert_array_equal(model.predict(X), before)
 
 
 def test_an_unfit_solver_is_refused_before_any_other_is_run(monkeypatch):

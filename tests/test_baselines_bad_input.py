@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -138,21 +137,3 @@ def test_unlabelled_rows_given_apart(make):
         make().fit(X, Y, X_unlabeled=X[:, :2])
     with pytest.raises(ValueError, match="NaN"):
         make().fit(X, Y, X_unlabeled=with_entry(X, np.nan))
-
-
-def test_features_that_differ_at_predict(estimator):
-    model = estimator().fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(pd.DataFrame(X, columns=["a", "b", "d"]))
-    with pytest.raises(ValueError, match="expecting 3 features"):
-        estimator().fit(X, Y).predict(X[:, :2])
-    with pytest.raises(ValueError, match="NaN"):
-        estimator().fit(X, Y).predict(with_entry(X, np.nan))
-
-
-def test_a_failed_second_fit_keeps_the_first_model(estimator):
-    model = estimator().fit(X, Y)
-    before = model.predict(X)
-    with pytest.raises(ValueError, match="no labelled row"):
-        model.fit(X, np.full(len(Y), np.nan))
-    np.testing.assert_array_equal(model.predict(X), before)

@@ -11,7 +11,16 @@ import pandas as pd
 import pytest
 
 from cli_problems import done, needs_data, refused
-from semiordinal.datasets import DATASETS, fetch, get_facts, load, make_ordinal
+from semiordinal.datasets import (
+    DATASETS,
+    equal_frequency_classes,
+    fetch,
+    get_facts,
+    load,
+    load_diabetes_stages,
+    make_ordinal,
+    mask_labels,
+)
 from semiordinal.datasets._catalog import MERGEABLE
 
 # As the paper prints them: inputs, priors of the three merged classes.
@@ -84,6 +93,25 @@ def test_counts_of_the_classes_are_checked(tmp_path):
     frame.to_csv(tmp_path / "toy.csv.gz", index=False)
     with pytest.raises(ValueError, match=r"\(34, 88, 79, 68, 31\) rows of its classes"):
         load("toy", folder=tmp_path)
+    y[0] = 1
+    frame.assign(y=y - 3).to_csv(tmp_path / "toy.csv.gz", index=False)
+    with pytest.raises(ValueError, match="of the classes 1 to 5"):
+        load("toy", folder=tmp_path)
+
+
+def test_fetch_keeps_nothing_that_load_would_refuse(tmp_path):
+    frame = pd.DataFrame({f"In{i}": np.arange(1000.0) % (i + 2) for i in range(4)})
+    frame["Out"] = np.arange(1000) % 5
+    openml_stand_in(tmp_path, 1029, frame, "Out")
+    with pytest.raises(ValueError, match=r"1029 has .* rows of its classes, but lev has"):
+        fetch("lev", folder=tmp_path, data_home=tmp_path)
+    assert not (tmp_path / "lev.csv.gz").exists()
+
+
+def test_fetch_looks_for_the_folder_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("semiordinal.datasets._fetch.fetch_openml", lambda **_: pytest.fail("ran"))
+    with pytest.raises(FileNotFoundError, match=r"'.*absent', named by folder=\.\.\., does not"):
+        fetch("lev", folder=tmp_path / "absent")
 
 
 def openml_stand_in(home, data_id, frame, target):
@@ -194,10 +222,37 @@ def test_make_ordinal_keeps_its_word():
         assert abs(error.mean() - truth.bayes_error(task)) < margin
     with pytest.raises(ValueError, match="class_prior"):
         make_ordinal(class_prior=[0.5, 0.6])
-    with pytest.raises(ValueError, match="noise"):
-        make_ordinal(noise=0.0)
+    for name, bad in (("noise", 0.0), ("noise", np.inf), ("n_features", 0), ("n_samples", 2.5)):
+        with pytest.raises(ValueError, match=f"{name}={bad} must be"):
+            make_ordinal(**{name: bad})
     with pytest.raises(ValueError, match="task"):
         truth.bayes_error("mae")
+
+
+@pytest.mark.parametrize("n_classes", [0, 1, 4, 2.0])
+def test_classes_that_cannot_be_made(n_classes):
+    with pytest.raises(ValueError, match=f"n_classes={n_classes} must be .* from 2 to 3"):
+        equal_frequency_classes([0.1, 0.2, 0.3], n_classes)
+    with pytest.raises(ValueError, match=r"n_stages=500 must be .* from 2 to 442"):
+        load_diabetes_stages(500)
+
+
+@pytest.mark.parametrize("target", [[0.1, np.nan, 0.3], [[0.1], [0.2]], [1.0, np.inf, 2.0]])
+def test_targets_that_cannot_be_cut(target):
+    with pytest.raises(ValueError, match="target must be one column of finite numbers"):
+        equal_frequency_classes(target, 2)
+
+
+@pytest.mark.parametrize("n_labeled", [1, 5, 2.5])
+def test_labels_that_cannot_be_kept(n_labeled):
+    with pytest.raises(ValueError, match=f"n_labeled={n_labeled} must be .* from 2.* to 4"):
+        mask_labels([1, 2, 1, 2], n_labeled)
+
+
+@pytest.mark.parametrize("y", [[1.0, 2.0, np.nan], ["a", "b", None], [1, 2, pd.NA]])
+def test_labels_that_are_hidden_already(y):
+    with pytest.raises(ValueError, match="y has rows without a label already"):
+        mask_labels(y, 2)
 
 
 def test_the_command_lists_sizes_priors_and_sources(tmp_path, monkeypatch):

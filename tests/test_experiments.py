@@ -122,6 +122,7 @@ def test_every_cell_has_a_key_of_its_own():
     assert len({cell.own_seed for cell in cells}) > 0.999 * len(cells)
 
 
+@pytest.mark.filterwarnings("default")  # threads put back each other's filters of warnings
 def test_results_do_not_depend_on_workers_order_or_backend(toy_folder, tmp_path):
     cells = cells_of(get_experiment("small"), "exact", 2, 0, ["toy"], ["at", "ls"])
     plain = run_cells(cells, RecordStore(tmp_path / "a"))
@@ -224,6 +225,8 @@ def test_all_runs_what_each_experiment_has_of_what_is_asked(toy_folder, tmp_path
     few = ("--sets", "toy", "--losses", "ls", "--methods", "SV,SEMI1", "--repeats", "1")
     told = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path).out
     assert "Note: large-at has none of what is asked for." in told
+    again = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path, "--json").json
+    assert "large-at has none of what is asked for." in again["notes"]
     assert (tmp_path / "small-exact" / "table.md").exists()
     assert (tmp_path / "variance" / "variance-ls.png").exists()
     assert not (tmp_path / "unlabeled-count-exact").exists()
@@ -256,6 +259,9 @@ def test_bad_requests_are_refused_before_any_work(toy_folder, tmp_path, monkeypa
     assert "kinematics" in refused(2, "reproduce", "small", "--sets", "toy,kin", *out)
     assert "SEMI-median" in refused(2, "reproduce", "small", "--methods", "SEMI3", *out)
     assert "'ls'" in refused(2, "reproduce", "small", "--losses", "cl", *out)
+    for name in ("unlabeled-count", "all"):
+        told = refused(2, "reproduce", name, "--methods", "SEMI1", *out)
+        assert "--methods: methods must hold SV, which unlabeled-count divides" in told
     quiet = ("--json", *out)
     absent = refused(1, "reproduce", "small", "--sets", "toy,lev", *quiet)
     assert "lev.csv.gz" in absent

@@ -35,6 +35,16 @@ def test_the_steps_are_those_of_torch():
         np.testing.assert_allclose(found.variables, variable.detach().numpy(), rtol=1e-9)
 
 
+def test_a_step_that_is_not_finite_is_told():
+    """Halving it would go on for ever."""
+
+    def evaluate(x):
+        return (1.0, np.full(1, np.nan)) if x == 0 else (np.nan, np.full(1, np.nan))
+
+    with pytest.raises(ValueError, match=r"step 1 is not finite.*learning rate, now 0\.1"):
+        minimize_by_adam(evaluate, np.zeros(1), 0.1, 5)
+
+
 def problem(loss):
     X, y, _ = make_ordinal(120, 3, class_prior=[0.2, 0.6, 0.2], random_state=1)
     y = y.astype(float)

@@ -185,6 +185,15 @@ def test_one_repetition_has_no_spread(tmp_path):
             assert "nan" not in path.read_text()
 
 
+def test_methods_that_the_paper_has_not_make_a_table(tmp_path):
+    experiment = get_experiment("small")
+    cells = cells_of(experiment, "exact", 2, 0, columns=["SV-prior", "SEMI-median"])
+    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    table = (tmp_path / "table.md").read_text()
+    assert "| | SV-prior | SEMI-median |" in table
+    assert "**" not in table
+
+
 def test_csv_holds_every_run(tmp_path):
     experiment = get_experiment("large-at")
     cells = cells_of(experiment, "exact", 2, seed=0)

@@ -45,11 +45,19 @@ def test_em_of_unshifted_rows_changes_little():
 
 
 @pytest.mark.parametrize(
-    ("probabilities", "prior"),
-    [([[0.5, 0.5]], [1.0]), ([[-0.1, 1.1]], [0.5, 0.5]), ([[0.5, 0.5]], [0.0, 1.0])],
+    ("probabilities", "prior", "message"),
+    [
+        ([[0.5, 0.5]], [1.0], "training_prior shape"),
+        ([[-0.1, 1.1]], [0.5, 0.5], "probabilities must be finite, not negative"),
+        ([[0.5, 0.5], [0.0, 0.0]], [0.5, 0.5], "above zero for a class of each row"),
+        ([[0.5, np.inf]], [0.5, 0.5], "probabilities must be finite"),
+        ([[0.5, np.nan]], [0.5, 0.5], "negative or NaN"),
+        ([[0.5, 0.5]], [0.0, 1.0], "training_prior must be above zero"),
+        ([[0.5, 0.5]], [np.inf, 1.0], "training_prior must be above zero, and finite"),
+    ],
 )
-def test_bad_probabilities(probabilities, prior):
-    with pytest.raises(ValueError, match="training_prior"):
+def test_bad_probabilities(probabilities, prior, message):
+    with pytest.raises(ValueError, match=message):
         shifted_prior(probabilities, prior)
 
 

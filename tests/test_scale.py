@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
@@ -157,6 +158,20 @@ def test_the_cost_of_drawing_is_what_draws_show(loss, capsys):
     assert model.subsampling_.n_drawn == 500
     assert model.subsampling_.n_rows == len(ROWS)
     assert "labels" in capsys.readouterr().out
+
+
+def test_unlabelled_rows_beside_the_labels_are_learnt_from_and_count(folder):
+    """Of 3000 rows at hand and 30,000 to draw 500 from, one in ten is learnt from."""
+    X_more, y_more = pd.concat([X, ROWS[:3000]]), np.append(Y, np.full(3000, np.nan))
+    for source in (ROWS, folder):
+        model = LinearOrdinalClassifier(max_unlabeled=500, random_state=0)
+        cost = model.fit(X_more, y_more, X_unlabeled=source).subsampling_
+        assert (cost.n_drawn, cost.n_rows) == (3500, 33_000)
+        few = LinearOrdinalClassifier(max_unlabeled=500, random_state=0)
+        alone = few.fit(X, Y, X_unlabeled=source).subsampling_
+        # The spread of a mean of rows is that of one row by the root of their number.
+        expected = np.sqrt((1 / 3500 - 1 / 33_000) / (1 / 500 - 1 / 30_000))
+        assert cost.by_draw / alone.by_draw == pytest.approx(expected, rel=0.1)
 
 
 def test_labels_cost_what_other_labels_show():

@@ -9,8 +9,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from semiordinal import ClassOrderWarning, LinearOrdinalClassifier
+from semiordinal import ClassOrderWarning, LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from semiordinal.datasets import load_diabetes_stages, mask_labels
+from semiordinal.methods import get_method
 from semiordinal.selection import (
     LabelledKFold,
     LabelledShuffleSplit,
@@ -59,6 +60,12 @@ def test_a_class_with_one_label_is_always_trained_on():
     for train, test in LabelledKFold(5).split(y[:, None], y):
         assert 3.0 in y[train]
         assert 3.0 not in y[test]
+
+
+@pytest.mark.parametrize("kind", [LabelledKFold, LabelledShuffleSplit])
+def test_nothing_to_hold_out_is_told(kind):
+    with pytest.raises(ValueError, match="No class has two labelled rows"):
+        list(kind(3).split(np.zeros((4, 1)), [1.0, 2.0, 3.0, np.nan]))
 
 
 def test_names_are_split_without_a_warning_on_their_order():
@@ -149,6 +156,26 @@ def test_semi_supervised_score_is_unbiased():
 def test_semi_supervised_score_without_unlabelled_rows_is_the_plain_one():
     model = LinearOrdinalClassifier().fit(X, Y)
     assert SemiSupervisedScorer()(model, X, TRUTH) == pytest.approx(model.score(X, TRUTH))
+
+
+def test_semi_supervised_score_of_a_tuned_classifier_has_the_weight_that_it_chose():
+    model = LinearOrdinalClassifierCV(l2s=(0.1,), unlabeled_weights=(0.4,), safety=0.0)
+    model.set_params(class_prior="uniform", thresholds="risk", random_state=0).fit(X, Y)
+    for chosen in (0.0, 0.4):
+        model.unlabeled_weight_ = chosen
+        assert SemiSupervisedScorer()(model, X, Y) == SemiSupervisedScorer(chosen)(model, X, Y)
+    assert SemiSupervisedScorer(0.0)(model, X, Y) != SemiSupervisedScorer(0.4)(model, X, Y)
+
+
+def test_what_cannot_be_scored_is_told():
+    model = LinearOrdinalClassifier().fit(X, Y)
+    hidden = np.full(len(Y), np.nan)
+    for scorer in (OrdinalScorer("mae"), OrdinalScorer("qwk"), SemiSupervisedScorer(0.0)):
+        with pytest.raises(ValueError, match="no labelled row to score on"):
+            scorer(model, X, hidden)
+    other = get_method("multinomial").build().fit(X, Y)
+    with pytest.raises(ValueError, match=r"PeerClassifier minimises no semi-super.*OrdinalScorer"):
+        SemiSupervisedScorer()(other, X, Y)
 
 
 def test_semi_supervised_score_in_cross_validation():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -121,8 +123,9 @@ def test_leave_one_out_by_one_fit_is_that_by_as_many_as_rows(loss, tolerance, l2
     assert error < 0.15 * np.abs(nothing_out - slow.scores).max()
 
 
-def test_leave_one_out_of_other_losses_refits():
-    rows = tuning_rows("it")
+@pytest.mark.parametrize(("loss", "margin"), [("it", "logistic"), ("at", "exponential")])
+def test_leave_one_out_of_other_losses_refits(loss, margin):
+    rows = replace(tuning_rows(loss), loss=get_loss(loss, margin))
     folds = labeled_folds(CODES, LabelledKFold(3), 1, None)
     (quick,) = leave_one_out_path(rows, folds, [Candidate(0.1)], 1000)
     (slow,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
@@ -201,6 +204,41 @@ def test_power_tuning_is_the_weight_of_least_variance(loss, removed):
         class_moments(values, CODES), COUNTS, 120.0, rows.class_prior, sampling="stratified"
     )
     assert found == pytest.approx(variance.best_weight[removed], rel=0.02)
+
+
+@pytest.mark.parametrize("weighting", ["rows", "prior"])
+def test_power_tuning_of_priors_that_are_not_the_shares_of_labels(weighting):
+    """The least of tr(H⁻¹ Var[∇SV + γ ∇D]) over a grid of γ, class by class by its definition."""
+    rows = tuning_rows(prior=np.array([0.1, 0.1, 0.7, 0.1]), weighting=weighting)
+    prior, n_labeled, removed = rows.class_prior, COUNTS.sum(), 2
+    folds = labeled_folds(CODES, [(np.flatnonzero(CODES >= 0),) * 2], 1, None)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    objective = rows.objective(Candidate(0.1))
+    coef, thresholds = held_out.coefs[0], held_out.thresholds[0]
+    scale = rows.coordinates.scale
+    # To thresholds from the variables that they are sums of, and to columns of the rows.
+    jacobian = np.eye(6)
+    jacobian[3:, 3:] = np.linalg.inv(rows.coordinates.threshold_map.matrix)
+    at = np.concatenate([coef * scale, jacobian[3:, 3:] @ thresholds])
+    hessian = jacobian.T @ objective.value_gradient_hessian(at)[2] @ jacobian
+    gradients = gradient_values(rows.loss, PROBLEM.X / scale, coef * scale, thresholds)
+    inverse = np.linalg.inv(hessian)
+
+    def total_variance(values):
+        return np.trace(inverse @ np.cov(values.T))
+
+    grid = np.linspace(0, 1, 501)
+    variances = np.zeros(len(grid))
+    for at, gamma in enumerate(grid):
+        for code, count in enumerate(COUNTS):
+            of_class = gradients[code == CODES]
+            share = prior[code] if weighting == "prior" else count / n_labeled
+            values = share * of_class[:, code] - gamma * prior[code] * of_class[:, removed]
+            variances[at] += total_variance(values) / count
+        variances[at] += gamma**2 * total_variance(gradients[CODES < 0, removed]) / 120
+    best = grid[variances.argmin()]
+    assert 0.1 < best < 0.9
+    assert best_weight(held_out, rows, 0.1, removed) == pytest.approx(best, rel=0.02)
 
 
 def test_power_tuning_proposes_nothing_where_it_cannot_tell():
@@ -364,3 +402,10 @@ def test_a_row_is_in_one_group_in_all_repeats():
     for row in range(40):
         assert len(set(groups[held_out.rows == row])) == 1
     assert len(set(groups)) == 4
+
+
+def test_rows_of_a_single_split_are_in_several_groups():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, [next(LabelledKFold(2).split(CODES, PROBLEM.y))], 1, None)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    np.testing.assert_array_equal(np.bincount(row_groups(held_out)), [4, 4, 4, 4, 4])

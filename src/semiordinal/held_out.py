@@ -56,12 +56,11 @@ class HeldOut:
 def join(parts: Iterable[HeldOut]) -> HeldOut:
     """All held-out rows together."""
     found = list(parts)
-    more = []
-    for each in ([part.cumulative for part in found], [part.weights for part in found]):
-        known = [values for values in each if values is not None]
-        more.append(np.concatenate(known) if known else None)
-    return HeldOut(
-        np.concatenate([part.codes for part in found]),
-        np.concatenate([part.predicted for part in found]),
-        *more,
-    )
+    joined: dict[str, Array | None] = {}
+    for name in ("codes", "predicted", "cumulative", "weights"):
+        values = [getattr(part, name) for part in found]
+        n_absent = sum(each is None for each in values)
+        if n_absent not in (0, len(values)):
+            raise ValueError(f"{name} must be known of all parts or none.")
+        joined[name] = None if n_absent else np.concatenate(values)
+    return HeldOut(**joined)  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ def encode_labels(
     if classes is None:
         classes = _categorical_order(y)
     values = _as_column(y)
-    missing = _is_missing(values, missing_label)
+    missing = is_missing(values, missing_label)
     if missing.all():
         raise ValueError(
             "y has no labelled row: every label is missing, or of a row without weight. Label rows "
@@ -83,7 +83,7 @@ def known_codes(y: Any, classes: NDArray[Any], missing_label: Any = math.nan) ->
     array([ 2, -1,  0])
     """
     values = _as_column(y)
-    missing = _is_missing(values, missing_label)
+    missing = is_missing(values, missing_label)
     unknown = sorted(set(values[~missing].tolist()) - set(classes.tolist()), key=str)
     if unknown:
         raise ValueError(
@@ -121,7 +121,8 @@ def _as_column(y: Any) -> NDArray[Any]:
     return values
 
 
-def _is_missing(values: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
+def is_missing(values: NDArray[Any], missing_label: Any = math.nan) -> NDArray[np.bool_]:
+    """Where labels are NaN, None, pd.NA or ``missing_label``."""
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind in "mM":

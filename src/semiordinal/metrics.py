@@ -33,30 +33,31 @@ def task_error(task: str, codes: Codes, predicted: Codes, sample_weight: Any = N
     >>> task_error("absolute", np.array([0, 2, -1]), np.array([1, 2, 0]))
     0.5
     """
-    labeled = codes >= 0
-    if not labeled.any():
-        raise ValueError("y has no labelled row to score on.")
+    codes, predicted, weights = _labeled_rows(codes, predicted, sample_weight)
     n_classes = int(max(codes.max(), predicted.max())) + 1
-    losses = task_losses(task, predicted[labeled], n_classes)
-    own = losses[np.arange(len(losses)), codes[labeled]]
-    weights = None if sample_weight is None else np.asarray(sample_weight)[labeled]
-    return float(np.average(own, weights=weights))
+    losses = task_losses(task, predicted, n_classes)
+    return float(np.average(losses[np.arange(len(losses)), codes], weights=weights))
 
 
 def quadratic_kappa(codes: Codes, predicted: Codes, sample_weight: Any = None) -> float:
     """Quadratically weighted kappa over the labelled rows."""
-    labeled = codes >= 0
-    weights = None if sample_weight is None else np.asarray(sample_weight)[labeled]
+    codes, predicted, weights = _labeled_rows(codes, predicted, sample_weight)
     labels = np.arange(max(codes.max(), predicted.max()) + 1)
     return float(
         cohen_kappa_score(
-            codes[labeled],
-            predicted[labeled],
-            labels=labels,
-            weights="quadratic",
-            sample_weight=weights,
+            codes, predicted, labels=labels, weights="quadratic", sample_weight=weights
         )
     )
+
+
+def _labeled_rows(
+    codes: Codes, predicted: Codes, sample_weight: Any
+) -> tuple[Codes, Codes, Array | None]:
+    labeled = np.asarray(codes) >= 0
+    if not labeled.any():
+        raise ValueError("y has no labelled row to score on.")
+    weights = None if sample_weight is None else np.asarray(sample_weight)[labeled]
+    return codes[labeled], predicted[labeled], weights
 
 
 def signed_rank_p_value(differences: Array) -> float:

@@ -43,11 +43,14 @@ def shifted_prior(probabilities: Any, training_prior: Any) -> Array:
         raise ValueError(
             "probabilities must have shape (n, K), n at least 1, and training_prior shape (K,)."
         )
-    if not (table >= 0).all() or not (before > 0).all():
+    totals = table.sum(axis=1)
+    if not (table >= 0).all() or not ((totals > 0) & np.isfinite(totals)).all():
         raise ValueError(
-            "probabilities must not be negative or NaN, and training_prior must be above zero "
-            "for every class."
+            "probabilities must be finite, not negative or NaN, and above zero for a class of each "
+            "row."
         )
+    if not (before > 0).all() or not np.isfinite(before).all():
+        raise ValueError("training_prior must be above zero, and finite, for every class.")
     ratios = table / before
     prior = before / before.sum()
     for _ in range(_MOST_ROUNDS):

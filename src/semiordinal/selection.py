@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .held_out import TASKS
 from .labels import known_codes, resolve_prior
 from .losses import get_loss
 from .metrics import quadratic_kappa, task_error, task_losses
@@ -32,7 +33,7 @@ def _missing_label(scorer: Any, estimator: Any) -> Any:
     return getattr(_final(estimator), "missing_label", math.nan)
 
 
-_TASKS = {"mae": "absolute", "mze": "zero_one", "mse": "squared"}
+_TASKS = {name.lower(): task for name, task in TASKS.items()}
 
 
 @dataclass(frozen=True)
@@ -87,12 +88,12 @@ class SemiSupervisedScorer:
 
     It is the risk SEMI-γ with the task loss in place of the surrogate, from labelled and
     unlabelled rows; without unlabelled rows, the plain mean. Use it with a splitter that
-    has ``hold_out_unlabeled=True``.
+    has ``hold_out_unlabeled=True``, and with classifiers that minimise such a risk.
 
     Parameters
     ----------
     unlabeled_weight : float in [0, 1], optional
-        γ; by default the estimator's.
+        γ; by default the estimator's, or what it chose.
     metric : {"mae", "mze", "mse"}, optional
         By default the one that the estimator's loss stands for.
     class_prior : array-like, optional
@@ -114,14 +115,24 @@ class SemiSupervisedScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         model = _final(estimator)
+        if not hasattr(model, "removed_class_"):
+            raise ValueError(
+                f"{type(model).__name__} minimises no semi-supervised risk, which this score is an "
+                "estimate of. Use OrdinalScorer."
+            )
         classes = model.classes_
         n_classes = len(classes)
         codes = known_codes(y, classes, _missing_label(self, estimator))
         counts = np.bincount(codes + 1, minlength=n_classes + 1).astype(float)
         class_counts, n_unlabeled = counts[1:], counts[0]
+        if not class_counts.any():
+            raise ValueError("y has no labelled row to score on.")
         given = model.class_prior_ if self.class_prior is None else self.class_prior
         prior = resolve_prior(given, class_counts, classes)
-        weight = model.unlabeled_weight if self.unlabeled_weight is None else self.unlabeled_weight
+        weight = self.unlabeled_weight
+        if weight is None:
+            is_tuned = hasattr(model, "unlabeled_weight_")
+            weight = model.unlabeled_weight_ if is_tuned else model.unlabeled_weight
         removed = int(np.flatnonzero(classes == model.removed_class_)[0])
         empty = (class_counts == 0) & (np.arange(n_classes) != removed)
         if n_unlabeled and weight and empty.any():

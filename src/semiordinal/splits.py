@@ -53,6 +53,10 @@ class _LabelledSplitter(BaseCrossValidator):
         # The only row of a class is always trained on: without it the class is not known.
         lonely = np.bincount(codes[labeled])[codes[labeled]] < 2
         always, labeled = labeled[lonely], labeled[~lonely]
+        if not len(labeled):
+            raise ValueError(
+                "No class has two labelled rows in y, so none can be held out. Label more rows."
+            )
         with warnings.catch_warnings():
             # A class with fewer rows than folds is in no test part of some: no harm here.
             warnings.filterwarnings("ignore", message="The least populated class")

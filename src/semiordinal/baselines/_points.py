@@ -1,21 +1,13 @@
-"""Rows as points of one matrix, centred and scaled."""
+"""Rows as points, centred and scaled."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from .._typing import Array
-from ..models import MatrixRows, divide_columns
-
-
-def stacked(rows: MatrixRows) -> Any:
-    """The rows of all parts as one array, or one sparse matrix."""
-    if rows.is_sparse:
-        return sparse.vstack(rows.parts, format="csr")
-    return np.concatenate(rows.parts)
+from ..models import divide_columns
 
 
 def scaled_points(X: Any, center: Array, scale: Array) -> Any:

@@ -13,12 +13,11 @@ from sklearn.neighbors import NearestNeighbors
 from .._typing import Array
 from ..estimators._checks import check_count, check_flag, check_number
 from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import training_rows
+from ..estimators._rows import check_every_class_labeled, training_rows, unchanged_on_error
 from ..labels import resolve_prior
 from ..models import center_and_scale
-from ._checks import check_every_class_labeled
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
-from ._points import scaled_points, stacked
+from ._points import scaled_points
 from ._quotas import assign_by_rank, class_quotas, cut_points
 
 
@@ -150,12 +149,13 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
         check_number("bandwidth", self.bandwidth, 0, open_low=True)
         check_number("label_weight", self.label_weight, 0, open_low=True)
         check_number("tol", self.tol, 0, open_low=True)
-        rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
-        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-        check_every_class_labeled(rows)
+        with unchanged_on_error(self):
+            rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
+            prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+            check_every_class_labeled(rows)
         codes = rows.labels.codes
         self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
-        points = scaled_points(stacked(rows.matrix), self.column_mean_, self.column_scale_)
+        points = scaled_points(rows.stacked(), self.column_mean_, self.column_scale_)
         self.neighbors_ = self._nearest(points)
         distances, neighbors = self.neighbors_.kneighbors()
         self.bandwidth_ = float(self.bandwidth) * _median_or_one(distances)

@@ -11,17 +11,20 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators._checks import check_flag, check_number
-from ..estimators._rows import feature_rows, training_rows
-from ..labels import encode_labels
-from ..metrics import task_error
+from ..estimators._predict import ClassPredictor
+from ..estimators._rows import (
+    check_every_class_labeled,
+    feature_rows,
+    training_rows,
+    unchanged_on_error,
+)
 from ..models import center_and_scale
-from ._checks import check_every_class_labeled
 from ._points import scaled_points
 
 _PENALTIES = ("alpha", "C")
 
 
-class PeerClassifier(MetaEstimatorMixin, BaseEstimator):
+class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
     """A classifier of another package, given positions in the class order as labels.
 
     Parameters
@@ -90,8 +93,10 @@ class PeerClassifier(MetaEstimatorMixin, BaseEstimator):
         """
         self._check_penalty()
         check_flag("standardize", self.standardize)
-        rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
-        check_every_class_labeled(rows)
+        check_flag("keep_unlabeled", self.keep_unlabeled)
+        with unchanged_on_error(self):
+            rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
+            check_every_class_labeled(rows)
         matrix, codes = rows.matrix.parts[0], rows.labels.codes
         self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
         kept = np.flatnonzero((codes >= 0) | bool(self.keep_unlabeled))
@@ -126,33 +131,3 @@ class PeerClassifier(MetaEstimatorMixin, BaseEstimator):
 
     def _points(self, X: Any) -> Any:
         return scaled_points(X, self.column_mean_, self.column_scale_)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The estimator's predictions, as class labels.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        codes = self._predict_codes(X)
-        return self.classes_[codes]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean absolute error of positions in the class order, on labelled rows.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        codes = encode_labels(y, self.classes_, self.missing_label).codes
-        return -task_error("absolute", codes, self._predict_codes(X), sample_weight)

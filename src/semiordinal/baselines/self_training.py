@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from .._typing import Array, Codes
 from ..estimators._checks import check_count
 from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import training_rows
+from ..estimators._rows import training_rows, unchanged_on_error
 
 
 class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
@@ -91,10 +91,11 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
         self
         """
         check_count("n_rounds", self.n_rounds)
-        rows = training_rows(self, X, y, None, None, self.estimator.classes, self.missing_label)
-        matrix, codes = rows.matrix.parts[0], rows.labels.codes.copy()
-        self.labeled_round_ = np.where(codes < 0, -1, 0)
-        self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
+        with unchanged_on_error(self):
+            rows = training_rows(self, X, y, None, None, self.estimator.classes, self.missing_label)
+            matrix, codes = rows.matrix.parts[0], rows.labels.codes.copy()
+            self.labeled_round_ = np.where(codes < 0, -1, 0)
+            self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
         for current in range(1, self.n_rounds + 1):
             left = np.flatnonzero(codes < 0)
             if not len(left):

@@ -15,11 +15,10 @@ from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 from ..estimators._base import RiskMinimizer, warn_if_short
 from ..estimators._checks import check_count, check_number
 from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import training_rows
+from ..estimators._rows import check_every_class_labeled, training_rows, unchanged_on_error
 from ..labels import resolve_prior
 from ..losses import get_loss
 from ..risks import Risk
-from ._checks import check_every_class_labeled
 from ._pseudo_labels import Descent, PseudoLabeling
 from ._quotas import class_quotas
 
@@ -173,9 +172,10 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         learner._check_parameters()
         check_number("unlabeled_weight", self.unlabeled_weight, 0)
         check_count("max_rounds", self.max_rounds)
-        rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
-        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-        check_every_class_labeled(rows)
+        with unchanged_on_error(self):
+            rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
+            prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+            check_every_class_labeled(rows)
         quotas = class_quotas(prior, rows.n_unlabeled)
         weights = self._weights(rows.n_unlabeled)
         problem = learner._problem(rows, loss, Risk(), prior)

@@ -11,7 +11,7 @@ import typer
 from . import _face as face
 
 if TYPE_CHECKING:
-    from ..experiments import Experiment
+    from ..experiments import Cell, Experiment
 
 _ALL = "all"
 
@@ -49,7 +49,7 @@ def reproduce(
       semiordinal reproduce large-at --mode paper --repeats 5 --sets kinematics,bank1-5
       semiordinal reproduce all --mode paper --out results
     """
-    from ..experiments import EXPERIMENTS, MODES
+    from ..experiments import EXPERIMENTS, MODES, cells_of
 
     if mode not in MODES:
         raise face.UsageError(f"--mode {mode} is not known; choose from {', '.join(MODES)}.")
@@ -62,21 +62,30 @@ def reproduce(
         "losses": _words("--losses", losses, [e.losses for e in named]),
         "columns": _words("--methods", methods, [_columns(e, mode) for e in named]),
     }
-    told = {}
+    work, notes = [], []
     for each in named:
         has = {"sets": each.sets, "losses": each.losses, "columns": _columns(each, mode)}
         options = {key: _among(asked[key], names) for key, names in has.items()}
         if any(words == [] for words in options.values()):
-            face.say_notes([f"{each.name} has none of what is asked for."])
+            notes.append(f"{each.name} has none of what is asked for.")
             continue
-        told[each.name] = _run(each, mode, repeats, out, jobs, seed, options, as_json)
+        try:
+            work.append((each, cells_of(each, _mode_of(each, mode), repeats, seed, **options)))
+        except ValueError as error:
+            raise face.UsageError(f"--methods: {error}") from None
+    if not as_json:
+        face.say_notes(notes)
+    told = {each.name: _run(each, cells, out, jobs, as_json) for each, cells in work}
     if as_json:
-        face.say_json(told)
+        face.say_json({**told, "notes": notes})
 
 
 def _columns(experiment: Experiment, mode: str) -> tuple[str, ...]:
-    used = mode if experiment.modes else None
-    return tuple(column.name for column in experiment.columns_in(used))
+    return tuple(c.name for c in experiment.columns_in(_mode_of(experiment, mode)))
+
+
+def _mode_of(experiment: Experiment, mode: str) -> str | None:
+    return mode if experiment.modes else None
 
 
 def _words(option: str, text: str | None, known: list[tuple[str, ...]]) -> list[str] | None:
@@ -98,22 +107,14 @@ def _among(words: list[str] | None, known: tuple[str, ...]) -> list[str] | None:
 
 
 def _run(
-    experiment: Experiment,
-    mode: str,
-    repeats: int,
-    out: Path,
-    jobs: int,
-    seed: int,
-    options: dict[str, list[str] | None],
-    quiet: bool,
+    experiment: Experiment, cells: list[Cell], out: Path, jobs: int, quiet: bool
 ) -> dict[str, Any]:
-    from ..experiments import RecordStore, cells_of, run_cells
+    from ..experiments import RecordStore, run_cells
     from ..experiments.results import write_results
 
     if find_spec("matplotlib") is None:
         raise ImportError("Figures need matplotlib: pip install 'semiordinal[plot]'.")
-    used = mode if experiment.modes else None
-    cells = cells_of(experiment, used, repeats, seed, **options)
+    used = cells[0].mode
     sizes = _sizes(experiment, list(dict.fromkeys(cell.set for cell in cells)))
     if not quiet:
         face.say_table(

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Array
 
@@ -56,15 +57,20 @@ class DatasetFacts:
         """Share of each class."""
         return np.array(self.class_counts) / self.n_rows
 
-    @cached_property
-    def merged_prior(self) -> Array:
-        """Share of each of the three groups of classes."""
+    @property
+    def last_of_three(self) -> NDArray[np.int64]:
+        """The last class of each of the three groups; an error where there is no merge."""
         if self.three_classes is None:
             raise ValueError(
                 f"Data set {self.name!r} has no merge to three classes; those that have one: "
                 f"{', '.join(MERGEABLE)}."
             )
-        return np.diff(np.cumsum(self.class_prior)[np.array(self.three_classes) - 1], prepend=0.0)
+        return np.array(self.three_classes)
+
+    @cached_property
+    def merged_prior(self) -> Array:
+        """Share of each of the three groups of classes."""
+        return np.diff(np.cumsum(self.class_prior)[self.last_of_three - 1], prepend=0.0)
 
 
 def _equal(n_rows: int, n_classes: int) -> tuple[int, ...]:

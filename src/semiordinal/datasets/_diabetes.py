@@ -7,11 +7,15 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes
 
 from .._typing import Array
-from ._discretize import equal_frequency_classes
+from ._discretize import check_n_classes, equal_frequency_classes
 
 
 def load_diabetes_stages(n_stages: int = 5) -> tuple[Array, NDArray[np.int64]]:
     """Disease progression after a year, cut into stages of equal size.
+
+    Parameters
+    ----------
+    n_stages : int, default=5
 
     Returns
     -------
@@ -26,4 +30,5 @@ def load_diabetes_stages(n_stages: int = 5) -> tuple[Array, NDArray[np.int64]]:
     ((442, 10), array([89, 89, 88, 88, 88]))
     """
     X, target = load_diabetes(return_X_y=True, scaled=False)
+    check_n_classes("n_stages", n_stages, len(target))
     return X, equal_frequency_classes(target, n_stages)

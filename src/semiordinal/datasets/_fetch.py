@@ -14,7 +14,7 @@ from .._files import written_whole
 from .._typing import Array
 from ._catalog import DATASETS, DatasetFacts, get_facts
 from ._discretize import equal_frequency_classes
-from ._load import _TARGET, Rows, check_rows, path_of
+from ._load import _TARGET, Rows, check_rows, data_folder, path_of
 
 
 def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:
@@ -49,13 +49,15 @@ def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:
     if facts.openml is None:
         there = ", ".join(known.name for known in DATASETS.values() if known.openml)
         raise ValueError(f"Data set {name!r} is not at OpenML. Those that are: {there}.")
+    kept_in = None if folder is None else data_folder(folder)
     found = fetch_openml(data_id=facts.openml, as_frame=True, data_home=data_home)
     features = _numbers(found.data)
     X = features.to_numpy(np.float64)
     y = _TARGET_RULES[facts.target_rule](found.target.to_numpy(np.float64), facts.n_classes)
-    check_rows(facts, X, y, f"OpenML's data set {facts.openml}")
-    if folder is not None:
-        _keep(facts, Path(folder), features.assign(**{_TARGET: y}))
+    remedy = "It may have changed: get the data elsewhere."
+    check_rows(facts, X, y, f"OpenML's data set {facts.openml}", remedy)
+    if kept_in is not None:
+        _keep(facts, kept_in, features.assign(**{_TARGET: y}))
     return X, y
 
 

@@ -68,13 +68,12 @@ def load(
     ((442, 10), array([89, 89, 88, 88, 88]))
     """
     facts = get_facts(name)
-    if three_classes:
-        facts.merged_prior  # noqa: B018  raises where there is no merge
+    ends = facts.last_of_three if three_classes else None
     X, y = load_diabetes_stages() if name == BUNDLED else _read(facts, data_folder(folder))
     if paper_columns and name in ("fireman-example", "kinematics"):
         X = X[:, 1:]
-    if three_classes:
-        y = np.searchsorted(np.array(facts.three_classes), y) + 1
+    if ends is not None:
+        y = np.searchsorted(ends, y) + 1
     return X, y
 
 
@@ -101,22 +100,23 @@ def _read(facts: DatasetFacts, folder: Path) -> Rows:
             f"{str(path)!r} cannot be read as a table of numbers with a column {_TARGET!r}: "
             f"{error}. Put a whole copy in its place."
         ) from error
-    check_rows(facts, X, y, str(path))
-    counts = tuple(np.bincount(y)[1:].tolist())
-    if counts != facts.class_counts:
-        raise ValueError(
-            f"{str(path)!r} has {counts} rows of its classes, but {facts.name} has "
-            f"{facts.class_counts}. Put a whole copy in its place."
-        )
+    check_rows(facts, X, y, repr(str(path)), "Put a whole copy in its place.")
     return X, y
 
 
-def check_rows(facts: DatasetFacts, X: Array, y: Any, where: str) -> None:
-    """Raise unless rows, columns and classes are those of the data set."""
-    found = (*X.shape, len(np.unique(y)))
+def check_rows(facts: DatasetFacts, X: Array, y: Any, where: str, remedy: str) -> None:
+    """Raise unless rows, columns and the counts of classes are those of the data set."""
+    classes, found_counts = np.unique(y, return_counts=True)
+    counts = tuple(found_counts.tolist())
+    found = (*X.shape, len(classes))
     expected = (facts.n_rows, facts.n_features, facts.n_classes)
     if found != expected or not np.isfinite(X).all():
         raise ValueError(
             f"{where} has {found[0]} rows, {found[1]} columns and {found[2]} classes, but "
-            f"{facts.name} has {expected[0]}, {expected[1]} and {expected[2]}, all finite."
+            f"{facts.name} has {expected[0]}, {expected[1]} and {expected[2]}, all finite. {remedy}"
+        )
+    if counts != facts.class_counts or classes.tolist() != list(range(1, len(counts) + 1)):
+        raise ValueError(
+            f"{where} has {counts} rows of its classes, but {facts.name} has {facts.class_counts}, "
+            f"of the classes 1 to {facts.n_classes}. {remedy}"
         )

@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ..estimators._checks import is_count
+from ..labels import is_missing
+
 _MOST_DRAWS = 10_000
 
 
@@ -32,11 +35,13 @@ def mask_labels(y: Any, n_labeled: int, random_state: Any = None) -> NDArray[Any
     array([nan, nan,  1.,  2.])
     """
     labels = np.asarray(y)
+    if is_missing(labels).any():
+        raise ValueError("y has rows without a label already; give those with one alone.")
     classes, codes = np.unique(labels, return_inverse=True)
-    if not len(classes) <= n_labeled <= len(labels):
+    if not is_count(n_labeled) or not len(classes) <= n_labeled <= len(labels):
         raise ValueError(
-            f"n_labeled={n_labeled} must be from {len(classes)}, the number of classes, to "
-            f"{len(labels)}, the number of rows."
+            f"n_labeled={n_labeled!r} must be a whole number from {len(classes)}, the number of "
+            f"classes, to {len(labels)}, the number of rows."
         )
     random = check_random_state(random_state)
     for _ in range(_MOST_DRAWS):

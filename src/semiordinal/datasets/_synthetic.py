@@ -12,11 +12,12 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state
 
 from .._typing import Array
+from ..estimators._checks import check_count, check_number
+from ..held_out import TASKS
 from ..metrics import task_losses
 
 # The latent score is a standard normal: a grid over all of it that matters.
 _GRID = np.linspace(-9.0, 9.0, 20_001)
-TASKS = ("absolute", "zero_one", "squared")
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ class OrdinalTruth:
         ----------
         task : {"absolute", "zero_one", "squared"}
         """
-        if task not in TASKS:
-            raise ValueError(f"task={task!r} is not known; choose one of {list(TASKS)}.")
+        if task not in TASKS.values():
+            raise ValueError(f"task={task!r} is not known; choose one of {list(TASKS.values())}.")
         n_classes = len(self.class_prior)
         expected = self.probabilities(_GRID) @ task_losses(task, np.arange(n_classes), n_classes).T
         return float(trapezoid(expected.min(axis=1) * norm.pdf(_GRID), _GRID))
@@ -103,8 +104,9 @@ def make_ordinal(
             f"class_prior={class_prior!r} must be two or more probabilities above zero that sum "
             "to one."
         )
-    if not noise > 0:
-        raise ValueError(f"noise={noise!r} must be above zero.")
+    check_number("noise", noise, 0, open_low=True)
+    check_count("n_samples", n_samples)
+    check_count("n_features", n_features)
     random = check_random_state(random_state)
     coef = random.normal(size=n_features)
     coef /= np.linalg.norm(coef)

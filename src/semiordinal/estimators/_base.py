@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -29,7 +28,7 @@ from ._checks import check_count, check_flag, check_number
 from ._control import check_control, control_predictions
 from ._predict import ProbabilityPredictor
 from ._risk import RiskChooser
-from ._rows import TrainingRows, training_rows
+from ._rows import TrainingRows, training_rows, unchanged_on_error
 from ._subsampling import SubsamplingCost, subsampling_cost
 
 _RANDOM_STARTS = 2
@@ -194,8 +193,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self._keep(problem, solution.variables)
         if rows.source is not None:
             self.n_passes_ = rows.source.n_passes
-        if rows.n_drawn_from is not None:
-            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_drawn_from))
+        if rows.n_offered is not None:
+            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_offered))
         return self
 
     def _report_draw(self, cost: SubsamplingCost | None) -> None:
@@ -273,18 +272,6 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         random = check_random_state(self.random_state)
         noise = random.normal(size=(_RANDOM_STARTS, len(solution))) * np.abs(solution).mean()
         return [solution, *(solution + noise)]
-
-
-@contextmanager
-def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was where the work in between fails."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def warn_if_short(solution: Solution, max_iter: int) -> None:

@@ -20,6 +20,14 @@ def check_number(
         raise ValueError(f"{name}={value!r} must be a number {allowed}.")
 
 
+def check_list(name: str, values: Any, of: str = "numbers", may_be_empty: bool = False) -> None:
+    """Raise unless there is a list of values."""
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        raise ValueError(f"{name}={values!r} must be a list of {of}.")
+    if not may_be_empty and not len(values):
+        raise ValueError(f"{name} is empty; name at least one.")
+
+
 def is_count(value: Any) -> bool:
     """Whether the value is a whole number, at least one."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

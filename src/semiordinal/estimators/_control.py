@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from .._typing import Array
 from ..tuning import cross_fitted_predictions, default_control_model, labeled_folds
 from ._rows import TrainingRows
@@ -56,8 +53,6 @@ def control_predictions(estimator: Any, rows: TrainingRows) -> Array | None:
             "control='model' needs a class with two labelled rows, to predict rows by a model "
             "that did not see them. Label more rows, or set control='class'."
         )
-    parts = rows.matrix.parts
-    stacked = sparse.vstack(parts, "csr") if rows.matrix.is_sparse else np.concatenate(parts)
     model = estimator.control_model
     model = default_control_model() if model is None else model
-    return cross_fitted_predictions(model, stacked, codes, folds, len(rows.classes))
+    return cross_fitted_predictions(model, rows.stacked(), codes, folds, len(rows.classes))

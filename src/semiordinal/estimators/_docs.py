@@ -65,6 +65,15 @@ verbose : bool, default=False
 random_state : int, RandomState or None, default=None
     For ``max_unlabeled``, and for the extra starts where the objective is not convex."""
 
+# Of the classifiers that take sources of rows.
+_PASS_ATTRIBUTES = """\
+n_passes_ : int
+    How often ``X_unlabeled`` was gone through, where it is a source of rows.
+subsampling_ : SubsamplingCost or None
+    What it cost to draw from the unlabelled rows, where ``max_unlabeled`` did, by estimate:
+    ``by_draw`` and ``by_labels``, relative to the size of the parameters. None without Hessian.
+"""
+
 _ATTRIBUTES = """\
 thresholds_ : array of shape (n_classes - 1,)
     Thresholds of the latent score, in ascending order.
@@ -81,11 +90,6 @@ is_convex_ : bool
     be that without, as where a correction turns out not to bind.)
 n_iter_ : int
 n_labeled_, n_unlabeled_ : int
-n_passes_ : int
-    How often ``X_unlabeled`` was gone through, where it is a source of rows.
-subsampling_ : SubsamplingCost or None
-    What it cost to draw from the unlabelled rows, where ``max_unlabeled`` did, by estimate:
-    ``by_draw`` and ``by_labels``, relative to the size of the parameters. None without Hessian.
 n_features_in_ : int
 feature_names_in_ : array of shape (n_features_in_,)
     Where X had names."""
@@ -95,7 +99,7 @@ T = TypeVar("T", bound=type)
 
 def document(cls: T) -> T:
     """Fill the shared descriptions into a class's docstring."""
-    return fill(cls, _PARAMETERS, _ATTRIBUTES)
+    return fill(cls, _PARAMETERS, _PASS_ATTRIBUTES + _ATTRIBUTES)
 
 
 def fill(cls: T, parameters: str, attributes: str) -> T:

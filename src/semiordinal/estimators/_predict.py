@@ -29,13 +29,62 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class ThresholdPredictor(ClassifierMixin, BaseEstimator):
+class ClassPredictor:
+    """Predicts classes, and scores predictions, by positions in the class order."""
+
+    classes_: NDArray[Any]
+    missing_label: Any
+
+    @abstractmethod
+    def _predict_codes(self, X: Any) -> NDArray[np.intp]:
+        """Positions in the class order of rows yet to be checked."""
+
+    @property
+    def _task(self) -> str:
+        """The task loss that ``score`` reports."""
+        return "absolute"
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        codes = self._predict_codes(X)
+        return self.classes_[codes]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the mean task loss of the predictions; rows without a label are passed over.
+
+        The task loss is that of ``loss``, on positions in the class order: zero-one for IT,
+        squared for LS, and the absolute error for all others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        predicted = self._predict_codes(X)
+        check_consistent_length(predicted, y, sample_weight)
+        codes = known_codes(y, self.classes_, self.missing_label)
+        return -task_error(self._task, codes, predicted, sample_weight)
+
+
+class ThresholdPredictor(ClassPredictor, ClassifierMixin, BaseEstimator):
     """Predicts the class of the interval between thresholds that the latent score falls in."""
 
     loss: str
     margin: str
-    classes_: NDArray[Any]
-    missing_label: Any
     thresholds_: Array
 
     @abstractmethod
@@ -44,7 +93,6 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
 
     @property
     def _task(self) -> str:
-        """The task loss that ``score`` reports."""
         return get_loss(self.loss, self.margin).task
 
     def __sklearn_tags__(self) -> Any:
@@ -66,19 +114,8 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._latent(feature_rows(self, X, reset=False))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class whose interval between thresholds holds the score.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        latent = self.predict_latent(X)
-        return self.classes_[self._codes(latent)]
+    def _predict_codes(self, X: Any) -> NDArray[np.intp]:
+        return self._codes(self.predict_latent(X))
 
     def _codes(self, latent: Array) -> NDArray[np.intp]:
         return np.searchsorted(self.thresholds_, latent, side="left")
@@ -103,27 +140,6 @@ class ThresholdPredictor(ClassifierMixin, BaseEstimator):
             return above[:, 0]
         edge = np.full((len(latent), 1), np.inf)
         return np.minimum(np.hstack([edge, above]), np.hstack([-above, edge]))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean task loss of the predictions; rows without a label are passed over.
-
-        The task loss is that of ``loss``, on positions in the class order: absolute error
-        for AT, CL and LAD, zero-one for IT, squared for LS.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        latent = self.predict_latent(X)
-        check_consistent_length(latent, y, sample_weight)
-        codes = known_codes(y, self.classes_, self.missing_label)
-        return -task_error(self._task, codes, self._codes(latent), sample_weight)
 
 
 class ProbabilityPredictor(ThresholdPredictor):

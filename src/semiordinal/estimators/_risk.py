@@ -38,7 +38,7 @@ class RiskChooser:
     def _risk(self, rows: TrainingRows, prior: Array) -> Risk:
         """The risk to minimise; the supervised one where there are no unlabelled rows."""
         class_counts, n_unlabeled = rows.totals
-        removed = self._removed_code(rows)
+        removed = removed_code(self.removed_class, rows)
         gamma = float(self.unlabeled_weight) if n_unlabeled else 0.0
         empty = np.flatnonzero(class_counts == 0)
         if len(empty):
@@ -67,14 +67,15 @@ class RiskChooser:
         correction = get_correction(self.correction, self.leak)
         return Risk(gamma, removed, correction if gamma else None, self.supervised_weights)
 
-    def _removed_code(self, rows: TrainingRows) -> int:
-        rule = self.removed_class
-        if isinstance(rule, str) and rule in REMOVED_CLASSES and rule not in rows.classes:
-            return removed_by_rule(rule, rows.totals[0])
-        position = np.flatnonzero([label == rule for label in rows.classes.tolist()])
-        if not len(position):
-            raise ValueError(
-                f"removed_class={rule!r} is neither one of {list(REMOVED_CLASSES)} nor one of the "
-                f"classes {rows.classes.tolist()}."
-            )
-        return int(position[0])
+
+def removed_code(rule: Any, rows: TrainingRows, name: str = "removed_class") -> int:
+    """Code of the class that a rule, or a class itself, says to remove."""
+    if isinstance(rule, str) and rule in REMOVED_CLASSES and rule not in rows.classes:
+        return removed_by_rule(rule, rows.totals[0])
+    position = np.flatnonzero([label == rule for label in rows.classes.tolist()])
+    if not len(position):
+        raise ValueError(
+            f"{name}={rule!r} is neither one of {list(REMOVED_CLASSES)} nor one of the classes "
+            f"{rows.classes.tolist()}."
+        )
+    return int(position[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +33,14 @@ class TrainingRows:
     classes: NDArray[Any]
     source: RowSource | None = None  # of more unlabelled rows, in passes
     draw: DrawPartial | None = None  # of some of these
-    n_drawn_from: int | None = None  # how many there were, where some were drawn
+    n_offered: int | None = None  # unlabelled rows that there were, where some were drawn
+
+    def stacked(self) -> Any:
+        """The rows in memory as one array, or one sparse matrix."""
+        parts = self.matrix.parts
+        return (
+            sparse.vstack(parts, format="csr") if self.matrix.is_sparse else np.concatenate(parts)
+        )
 
     def centered(self, center: Array) -> TrainingRows:
         """The same rows less a centre."""
@@ -64,7 +73,20 @@ class TrainingRows:
         more = found.matrix()
         labels = _followed(self.labels.head, len(more))
         matrix = MatrixRows([*self.matrix.parts, more])
-        return replace(self, matrix=matrix, labels=labels, n_drawn_from=found.n)
+        n_offered = self.labels.head.n_unlabeled + found.n
+        return replace(self, matrix=matrix, labels=labels, n_offered=n_offered)
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was where the work in between fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def training_rows(
@@ -104,19 +126,19 @@ def training_rows(
     found = RowLabels(labels.codes, weights)
     if is_source(X_unlabeled):
         return _with_source(estimator, X, found, labels.classes, X_unlabeled, draw)
-    parts, n_drawn_from = [X], None
+    parts, n_offered = [X], None
     if X_unlabeled is not None:
         more = feature_rows(estimator, X_unlabeled, reset=False, finite=False, fewest=0)
         if draw is not None and more.shape[0] > draw.size:
-            n_drawn_from = more.shape[0]
-            more = more[drawn_rows(n_drawn_from, draw.size, draw.seed)]
+            n_offered = found.n_unlabeled + more.shape[0]
+            more = more[drawn_rows(more.shape[0], draw.size, draw.seed)]
         parts.append(more)
         found = _followed(found, more.shape[0])
     matrix = MatrixRows(parts)
     if finite:
         with blas_threads_for(matrix.n_columns):
             check_finite(matrix)
-    return TrainingRows(matrix, found, labels.classes, n_drawn_from=n_drawn_from)
+    return TrainingRows(matrix, found, labels.classes, n_offered=n_offered)
 
 
 def _followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
@@ -165,6 +187,16 @@ def feature_rows(
         ensure_all_finite=finite,
         ensure_min_samples=fewest,
     )
+
+
+def check_every_class_labeled(rows: TrainingRows) -> None:
+    """Raise where a class has no labelled row to learn it from."""
+    empty = np.flatnonzero(rows.totals[0] == 0)
+    if len(empty):
+        raise ValueError(
+            f"Class {rows.classes.tolist()[empty[0]]!r} has no labelled row. Label a row of it, or "
+            "leave it out of classes (of a categorical, drop the unused category)."
+        )
 
 
 def check_finite(matrix: Any) -> None:

@@ -13,7 +13,7 @@ from .._threads import blas_threads_for
 from .._typing import Array, Codes
 from ..calibration import calibrate_on_labels
 from ..corrections import get_correction
-from ..labels import resolve_prior
+from ..labels import CLASS_PRIORS, resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..priors import shifted_prior
 from ..risks import Risk
@@ -31,15 +31,23 @@ from ..tuning import (
     labeled_folds,
     leave_one_out_path,
     search,
+    split_rows,
 )
 from ._base import Problem, RiskMinimizer
-from ._checks import check_count, check_flag, check_number
-from ._control import check_control, control_predictions
+from ._checks import check_count, check_list, check_number
+from ._control import control_predictions
 from ._predict import ProbabilityPredictor
-from ._rows import TrainingRows, training_rows
+from ._risk import removed_code
+from ._rows import (
+    TrainingRows,
+    check_every_class_labeled,
+    training_rows,
+    unchanged_on_error,
+)
 
 # Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
 _PENALTY_WITHOUT_FOLDS = 0.01
+_ESTIMATED = "em"
 
 
 class TunedClassifier(ProbabilityPredictor):
@@ -124,14 +132,27 @@ class TunedClassifier(ProbabilityPredictor):
         -------
         self
         """
-        loss = get_loss(self.loss, self.margin)
         self._check_parameters()
-        rows = training_rows(
-            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
-        )
-        estimated = isinstance(self.class_prior, str) and self.class_prior == "em"
+        with unchanged_on_error(self):
+            rows = training_rows(
+                self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
+            )
+            check_every_class_labeled(rows)
+            self._fit_rows(rows, X, y, sample_weight, X_unlabeled)
+        return self
+
+    def _fit_rows(
+        self, rows: TrainingRows, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any
+    ) -> None:
+        loss = get_loss(self.loss, self.margin)
+        estimated = isinstance(self.class_prior, str) and self.class_prior == _ESTIMATED
         given = "labels" if estimated else self.class_prior
         prior = resolve_prior(given, rows.totals[0], rows.classes)
+        removed = self._removed_codes(rows)
+        if self.thresholds == "prior" and not rows.n_unlabeled:
+            raise ValueError(
+                "thresholds='prior' needs unlabelled rows: give some, or set thresholds='auto'."
+            )
         plain = self._plain_classifiers()
         risk = self._common_risk(plain[0], rows, prior)
         folds = self._folds(rows, sample_weight)
@@ -144,7 +165,6 @@ class TunedClassifier(ProbabilityPredictor):
             if estimated and folds:
                 prior = self._estimated_prior(settings, folds)
                 settings = [setting.with_prior(prior) for setting in settings]
-            removed = self._removed_codes(plain[0], rows)
             choice = self._choose(settings, folds, removed)
         setting = 0 if choice is None else choice.setting
         candidate = Candidate(_nearest_penalty(self.l2s)) if choice is None else choice.candidate
@@ -160,20 +180,22 @@ class TunedClassifier(ProbabilityPredictor):
         fitted.fit(X, y, sample_weight, X_unlabeled)
         chosen = self._thresholds(settings[setting], problems[setting], choice, fitted)
         self._keep(fitted, rows, choice, candidate, chosen)
-        return self
 
     def _check_parameters(self) -> None:
+        self._plain_classifiers()[0]._check_parameters()
+        get_loss(self.loss, self.margin)
         get_criterion(self.criterion)
-        get_correction(self.correction, 0.0)
-        check_control(self)
-        for name, low, high in (("l2s", 0.0, np.inf), ("unlabeled_weights", 0.0, 1.0)):
-            _check_numbers(name, getattr(self, name), low, high)
-        if not len(self.l2s):
-            raise ValueError("l2s is empty; name at least one penalty, such as (0.1, 0.01).")
-        if isinstance(self.removed_classes, str) or not len(self.removed_classes):
+        check_list("l2s", self.l2s)
+        check_list("unlabeled_weights", self.unlabeled_weights, may_be_empty=True)
+        check_list("removed_classes", self.removed_classes, "rules or classes")
+        for name, high in (("l2s", math.inf), ("unlabeled_weights", 1.0)):
+            for value in getattr(self, name):
+                check_number(f"each of {name}: {name}", value, 0.0, high)
+        known_priors = (*CLASS_PRIORS, _ESTIMATED)
+        if isinstance(self.class_prior, str) and self.class_prior not in known_priors:
             raise ValueError(
-                f"removed_classes={self.removed_classes!r} must be a list of rules or classes, "
-                "such as ('median',)."
+                f"class_prior={self.class_prior!r} is not known; choose one of "
+                f"{list(known_priors)}, or give one probability for each class, in order."
             )
         if self.thresholds not in THRESHOLDS:
             raise ValueError(
@@ -182,16 +204,11 @@ class TunedClassifier(ProbabilityPredictor):
         _check_cv(self.cv)
         check_count("n_repeats", self.n_repeats)
         check_number("safety", self.safety, 0)
-        check_number("tol", self.tol, 0)
-        check_count("max_iter", self.max_iter)
-        check_flag("standardize", self.standardize)
 
     def _common_risk(self, plain: RiskMinimizer, rows: TrainingRows, prior: Array) -> Risk:
         """The supervised risk, with the correction that those with unlabelled rows have."""
-        plain.set_params(unlabeled_weight=0.0)
-        plain._check_risk_parameters()
-        correction = get_correction(self.correction, 0.0)
-        return replace(plain._risk(rows, prior), correction=correction)
+        risk = plain.set_params(unlabeled_weight=0.0)._risk(rows, prior)
+        return replace(risk, correction=get_correction(plain.correction, plain.leak))
 
     def _folds(self, rows: TrainingRows, sample_weight: Any) -> list[Fold]:
         codes = rows.labels.codes
@@ -199,15 +216,13 @@ class TunedClassifier(ProbabilityPredictor):
             return labeled_folds(codes, _each_alone(codes), 1, None)
         cv = self.cv
         is_listed = not isinstance(cv, int | np.integer) and not hasattr(cv, "split")
-        if is_listed and sample_weight is not None:
+        if is_listed and np.ndim(sample_weight):
             cv = _without_zero_weights(cv, np.asarray(sample_weight))
         return labeled_folds(codes, cv, self.n_repeats, self.random_state)
 
-    def _removed_codes(self, plain: RiskMinimizer, rows: TrainingRows) -> list[int]:
+    def _removed_codes(self, rows: TrainingRows) -> list[int]:
         """Classes that may be removed; where predictions take their place, one for all."""
-        codes = []
-        for rule in self.removed_classes:
-            codes.append(plain.set_params(removed_class=rule)._removed_code(rows))
+        codes = [removed_code(rule, rows, "removed_classes") for rule in self.removed_classes]
         return codes[:1] if self.control == "model" else list(dict.fromkeys(codes))
 
     def _choose(
@@ -325,8 +340,10 @@ def _results(choice: Choice, rows: TrainingRows) -> dict[str, Array]:
 
 
 def _nearest_penalty(l2s: Any) -> float:
-    positive = [float(l2) for l2 in l2s]
-    return min(positive, key=lambda l2: abs(np.log((l2 + 1e-12) / _PENALTY_WITHOUT_FOLDS)))
+    def distance(l2: float) -> float:
+        return abs(math.log((l2 + 1e-12) / _PENALTY_WITHOUT_FOLDS))
+
+    return min(map(float, l2s), key=distance)
 
 
 def _each_alone(codes: Codes) -> list[tuple[Codes, Codes]]:
@@ -338,18 +355,11 @@ def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
     """Splits of the rows that are left when those of weight zero are not."""
     position = np.cumsum(weights != 0) - 1
 
-    def kept(part: Any) -> Codes:
-        index = np.asarray(part)
-        return position[index[weights[index] != 0]]
+    def kept(part: Codes) -> Codes:
+        return position[part[weights[part] != 0]]
 
-    return [(kept(train), kept(test)) for train, test in cv]
-
-
-def _check_numbers(name: str, values: Any, low: float, high: float) -> None:
-    if isinstance(values, str) or not hasattr(values, "__len__"):
-        raise ValueError(f"{name}={values!r} must be a list of numbers.")
-    for value in values:
-        check_number(f"each of {name}: {name}", value, low, high)
+    pairs = (split_rows(split, len(weights)) for split in cv)
+    return [(kept(train), kept(test)) for train, test in pairs]
 
 
 def _check_cv(cv: Any) -> None:

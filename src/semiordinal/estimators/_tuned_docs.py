@@ -23,8 +23,9 @@ criterion : {"surrogate", "task", "semi", "plug_in"}, default="surrogate"
     loss; the unbiased semi-supervised estimate of the task loss; or the first, with γ by the
     formula of least gradient variance.
 cv : int, splitter, splits or "loo", default=5
-    Folds of the labelled rows; "loo" leaves out one at a time, which takes one fit for AT (one
-    Newton step from it for each row) and LS (exactly).
+    Folds of the labelled rows; "loo" leaves out one at a time, which takes one fit for LS
+    (exactly), and for AT with the logistic or squared margin (one Newton step from it for each
+    row).
 n_repeats : int
     How often to split into folds.
 safety : float, default=2.0
@@ -35,6 +36,13 @@ class_prior : "labels", "uniform", "em" or array-like of shape (n_classes,), def
     Class probabilities in the population, in class order (or by class, in a dict or a
     pandas Series); "labels" takes the labelled rows' shares, "em" estimates those of the
     unlabelled rows, which may differ. Known probabilities are worth giving.
+correction : {"none", "non-negative", "leaky", "absolute"}, default="none"
+    What is done where the unlabelled part of the risk, an estimate of something that is
+    at least zero, falls below: nothing; cut at zero; multiply by −0.2; change sign.
+classes : array-like, optional
+    Classes from the lowest to the highest, each with a labelled row. By default numbers are
+    ordered by value, an ordered categorical by its own order, names alphabetically with a
+    warning.
 random_state : int, RandomState or None, default=None
     For folds, and the extra starts where the objective is not convex."""
 

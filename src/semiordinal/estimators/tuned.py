@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ._base import RiskMinimizer
-from ._checks import check_number
+from ._checks import check_list, check_number
 from ._tuned import TunedClassifier
 from ._tuned_docs import document
 from .kernel import KernelOrdinalClassifier
@@ -147,14 +147,10 @@ class KernelOrdinalClassifierCV(TunedClassifier):
         self.penalty = penalty
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if isinstance(self.bandwidths, str) or not hasattr(self.bandwidths, "__len__"):
-            raise ValueError(f"bandwidths={self.bandwidths!r} must be a list of numbers.")
-        if not len(self.bandwidths):
-            raise ValueError("bandwidths is empty; name at least one, such as (1.0,).")
+        check_list("bandwidths", self.bandwidths)
         for bandwidth in self.bandwidths:
             check_number("each of bandwidths: bandwidths", bandwidth, 0, open_low=True)
-        self._plain_classifiers()[0]._check_parameters()
+        super()._check_parameters()
 
     def _plain_classifiers(self) -> list[RiskMinimizer]:
         shared = {"centers": self.centers, "penalty": self.penalty, **self._shared_settings()}

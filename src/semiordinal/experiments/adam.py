@@ -92,6 +92,11 @@ def minimize_by_adam(
         variables = before - step
         value, gradient = evaluate(variables)
         while not np.isfinite(value):
+            if not np.isfinite(step).all():
+                raise ValueError(
+                    f"Adam's step {epoch} is not finite. Lower the learning rate, now "
+                    f"{learning_rate}, or scale the features."
+                )
             step *= 0.5
             variables = before - step
             value, gradient = evaluate(variables)

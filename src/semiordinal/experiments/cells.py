@@ -6,9 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
-from .specs import Column, Experiment
+from .specs import SUPERVISED, Column, Experiment
 
 
 @dataclass(frozen=True)
@@ -84,31 +85,22 @@ def cells_of(
     """All cells, repetition by repetition, so that a run cut short has some of each kind."""
     names = chosen("sets", sets, experiment.sets)
     kept_losses = chosen("losses", losses, experiment.losses)
-    available: dict[str | None, Column | None] = {c.name: c for c in experiment.columns_in(mode)}
-    kept_columns: list[str | None] = [None]
-    if available:
-        kept_columns = list(chosen("methods", columns, [name for name in available if name]))
-    found = []
-    for repeat in range(repeats):
-        for name in names:
-            for loss in kept_losses:
-                for column in kept_columns:
-                    for count in experiment.unlabeled_counts_of(name):
-                        settings = _settings(experiment, mode, available.get(column))
-                        found.append(
-                            Cell(
-                                experiment.name,
-                                mode,
-                                name,
-                                loss,
-                                column,
-                                repeat,
-                                count,
-                                seed,
-                                settings,
-                            )
-                        )
-    return found
+    known = {column.name: column for column in experiment.columns_in(mode)}
+    kept = chosen("methods", columns, known) if known else []
+    if experiment.kind == "curve" and SUPERVISED not in kept:
+        raise ValueError(
+            f"methods must hold {SUPERVISED}, which {experiment.name} divides the others by."
+        )
+    trained: list[tuple[str | None, str]] = [
+        (column, _settings(experiment, mode, known[column])) for column in kept
+    ] or [(None, _settings(experiment, mode, None))]
+    return [
+        Cell(experiment.name, mode, name, loss, column, repeat, count, seed, settings)
+        for repeat, name, loss, (column, settings) in product(
+            range(repeats), names, kept_losses, trained
+        )
+        for count in experiment.unlabeled_counts_of(name)
+    ]
 
 
 def _settings(experiment: Experiment, mode: str | None, column: Column | None) -> str:

@@ -28,7 +28,8 @@ def run_cells(
     """Results of the cells, in their order; those without a record are run and recorded.
 
     Workers write the records, so the folder of the store must be theirs too. The backend is
-    joblib's to choose, by ``joblib.parallel_config``.
+    joblib's to choose, by ``joblib.parallel_config``; that of threads, which share what is done
+    with warnings, may note a warning with another cell's.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from ..plotting import (
 )
 from .cells import Cell
 from .runs import fit_runs, variance_runs
-from .specs import Experiment
+from .specs import SUPERVISED, Experiment
 from .statistics import FEWEST_TO_TEST, contests, rank_methods
 from .store import unwritable, write_text
 from .summaries import curve_summary, median_ratios, table_summary, variance_summary
@@ -100,20 +100,18 @@ class _Writer:
             errors = part.pivot(
                 index="repeat", columns=["method", "n_unlabeled"], values="error"
             ).sort_index(axis=1)
-            if "SV" not in errors:
-                raise ValueError("methods must hold SV, which the others are divided by.")
-            supervised = errors["SV"].mean()
+            supervised = errors[SUPERVISED].mean()
             # Ratios of means, with the spread of differences that are paired by repetition.
             relative = {
-                method: 1 + (errors[method] - errors["SV"]) / supervised
+                method: 1 + (errors[method] - errors[SUPERVISED]) / supervised
                 for method in dict.fromkeys(part["method"])
-                if method != "SV"
+                if method != SUPERVISED
             }
             displays[loss, name] = CurveDisplay.from_values(
                 supervised.index,
                 {m: values.to_numpy() for m, values in relative.items()},
                 "unlabelled rows",
-                "error over that of SV",
+                f"error over that of {SUPERVISED}",
                 reference=1.0,
             )
             for method, values in relative.items():

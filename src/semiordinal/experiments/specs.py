@@ -142,7 +142,9 @@ class Experiment:
         return (*(n for n in self.unlabeled_counts if n < most), None)
 
 
-_SV = Column("SV", "SV", "linear")
+# The column that curves divide the others by.
+SUPERVISED = "SV"
+_SV = Column(SUPERVISED, "SV", "linear")
 _SV_PRIOR = Column("SV-prior", "SV-prior", "linear", in_paper=False)
 _SEMI = {"unlabeled_weight": _GAMMA}
 _SEMI1 = Column("SEMI1", "SEMI1", "linear", _SEMI)

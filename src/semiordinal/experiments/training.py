@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from ..held_out import TASKS
 from ..losses import get_loss
 from ..methods import get_method
 from ..metrics import task_error
@@ -45,9 +46,7 @@ def run_fit(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     predicted = model.predict(problem.X_test)
     codes, found = (values.astype(int) - 1 for values in (problem.y_test, predicted))
     result: dict[str, Any] = {
-        "mae": task_error("absolute", codes, found),
-        "mze": task_error("zero_one", codes, found),
-        "mse": task_error("squared", codes, found),
+        name.lower(): task_error(task, codes, found) for name, task in TASKS.items()
     }
     if chosen:
         result["chosen"] = dict(chosen)

@@ -14,7 +14,7 @@ from skorch.helper import predefined_split
 from .._typing import Array
 from ..estimators._predict import ProbabilityPredictor
 from ..estimators._risk import RiskChooser
-from ..estimators._rows import TrainingRows, training_rows
+from ..estimators._rows import TrainingRows, training_rows, unchanged_on_error
 from ..labels import resolve_prior
 from ..models import MatrixRows, column_moments
 from ..risks import Risk
@@ -171,11 +171,12 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         """
         check_parameters(self)
         device = find_device(self.device)
-        rows = training_rows(
-            self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
-        )
-        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-        risk = self._risk(rows, prior)
+        with unchanged_on_error(self):
+            rows = training_rows(
+                self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
+            )
+            prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+            risk = self._risk(rows, prior)
         run = describe_run(self, rows)
         seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
         if self.random_state is not None:

@@ -1,23 +1,20 @@
 """The choice of penalty, risk and thresholds from training rows alone."""
 
 from .control import cross_fitted_predictions, default_control_model
-from .criteria import CRITERIA, Criterion, get_criterion
-from .folds import Fold, labeled_folds
+from .criteria import get_criterion
+from .folds import Fold, labeled_folds, split_rows
 from .leave_one_out import leave_one_out_path
-from .problem import Candidate, HeldOut, TuningRows
+from .problem import Candidate, TuningRows
 from .search import Choice, Gain, held_out_path, paired_gain, search
 from .thresholds import THRESHOLDS, ChosenThresholds, choose_thresholds, held_out_scores
 
 __all__ = [
-    "CRITERIA",
     "THRESHOLDS",
     "Candidate",
     "Choice",
     "ChosenThresholds",
-    "Criterion",
     "Fold",
     "Gain",
-    "HeldOut",
     "TuningRows",
     "choose_thresholds",
     "cross_fitted_predictions",
@@ -29,4 +26,5 @@ __all__ = [
     "leave_one_out_path",
     "paired_gain",
     "search",
+    "split_rows",
 ]

@@ -16,7 +16,7 @@ from .._typing import Array
 from ..metrics import task_losses
 from ..risks import removed_by_rule
 from .plug_in import best_weight
-from .problem import Candidate, HeldOut, TuningRows
+from .problem import Candidate, FoldScores, TuningRows
 
 # Share of the semi-supervised estimate in its validation risk, as in the paper's experiments.
 _VALIDATION_WEIGHT = 0.5
@@ -28,11 +28,11 @@ class Criterion(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def row_losses(self, held_out: HeldOut, rows: TuningRows) -> Array:
+    def row_losses(self, held_out: FoldScores, rows: TuningRows) -> Array:
         """A loss for every time that a labelled row was held out."""
 
     def proposals(
-        self, named: list[Candidate], best: Candidate, held_out: HeldOut, rows: TuningRows
+        self, named: list[Candidate], best: Candidate, held_out: FoldScores, rows: TuningRows
     ) -> list[Candidate]:
         """Candidates with unlabelled rows to try, given the best without and its held-out rows."""
         return named
@@ -43,7 +43,7 @@ class SurrogateLoss(Criterion):
 
     name = "surrogate"
 
-    def row_losses(self, held_out: HeldOut, rows: TuningRows) -> Array:
+    def row_losses(self, held_out: FoldScores, rows: TuningRows) -> Array:
         return _own(rows.loss.values(held_out.scores), held_out)
 
 
@@ -52,7 +52,7 @@ class TaskLoss(Criterion):
 
     name = "task"
 
-    def row_losses(self, held_out: HeldOut, rows: TuningRows) -> Array:
+    def row_losses(self, held_out: FoldScores, rows: TuningRows) -> Array:
         return _own(task_losses(rows.loss.task, held_out.predicted, rows.n_classes), held_out)
 
 
@@ -65,7 +65,7 @@ class SemiSupervisedLoss(Criterion):
 
     name = "semi"
 
-    def row_losses(self, held_out: HeldOut, rows: TuningRows) -> Array:
+    def row_losses(self, held_out: FoldScores, rows: TuningRows) -> Array:
         task, n_classes = rows.loss.task, rows.n_classes
         own = TaskLoss().row_losses(held_out, rows)
         if not len(rows.unlabeled):
@@ -97,7 +97,7 @@ class PlugIn(SurrogateLoss):
     name = "plug_in"
 
     def proposals(
-        self, named: list[Candidate], best: Candidate, held_out: HeldOut, rows: TuningRows
+        self, named: list[Candidate], best: Candidate, held_out: FoldScores, rows: TuningRows
     ) -> list[Candidate]:
         removed = dict.fromkeys(candidate.removed for candidate in named)
         weights = {k: best_weight(held_out, rows, best.l2, k) for k in removed}
@@ -122,5 +122,5 @@ def get_criterion(name: str) -> Criterion:
     return CRITERIA[name]()
 
 
-def _own(table: Array, held_out: HeldOut) -> Array:
+def _own(table: Array, held_out: FoldScores) -> Array:
     return table[np.arange(len(held_out.codes)), held_out.codes]

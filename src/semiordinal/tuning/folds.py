@@ -43,7 +43,7 @@ def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> l
     Returns
     -------
     list of Fold
-        Empty where no class has two labelled rows. The only labelled row of a class is never
+        Empty where no class has two labelled rows. The only labelled rows of a class are never
         held out.
 
     Examples
@@ -71,13 +71,43 @@ def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> l
         splits = [list(cv.split(codes[:, None], labels))]
     else:
         splits = [list(cv)]
-    return [fold for repeat in splits for fold in _labeled_parts(codes, repeat)]
+    folds = [fold for repeat in splits for fold in _labeled_parts(codes, repeat)]
+    if not folds:
+        raise ValueError(
+            "cv holds out no labelled row of a class that a training part has too. Give splits "
+            "that do, or a number of folds."
+        )
+    return folds
+
+
+def split_rows(split: Any, n_rows: int) -> tuple[Codes, Codes]:
+    """Training and test rows of a split, in ascending order; an error where they are not such.
+
+    Examples
+    --------
+    >>> split_rows(([2, 0], [1]), 3)
+    (array([0, 2]), array([1]))
+    """
+    parts = [np.asarray(part) for part in split] if hasattr(split, "__iter__") else []
+    if len(parts) != 2 or not all(_are_positions(part, n_rows) for part in parts):
+        raise ValueError(
+            "cv must give pairs of training and test rows, each a list of row numbers from 0 to "
+            f"{n_rows - 1}."
+        )
+    train, test = (np.sort(part.astype(np.intp)) for part in parts)
+    return train, test
+
+
+def _are_positions(part: Codes, n_rows: int) -> bool:
+    if part.ndim != 1 or not len(part):
+        return part.ndim == 1
+    return part.dtype.kind in "iu" and bool(part.min() >= 0 and part.max() < n_rows)
 
 
 def _labeled_parts(codes: Codes, splits: Iterable[Any]) -> list[Fold]:
     folds = []
     for group, split in enumerate(splits):
-        train, test = (np.sort(np.asarray(part)) for part in split)
+        train, test = split_rows(split, len(codes))
         labeled_train, held_out = train[codes[train] >= 0], test[codes[test] >= 0]
         # The only rows of a class are trained on.
         lonely = ~np.isin(codes[held_out], codes[labeled_train])

@@ -19,19 +19,21 @@ from ..objective import Objective
 from ..rows import as_dense
 from ..solvers import solve
 from .folds import Fold
-from .problem import Candidate, HeldOut, TuningRows
+from .problem import Candidate, FoldScores, TuningRows
 from .search import held_out_path, held_out_rows
 
 
 def has_shortcut(rows: TuningRows) -> bool:
     """Whether leave-one-out models follow from one fit."""
-    smooth = rows.loss.name in ("at", "ls") and rows.loss.margin.smooth
-    return smooth and rows.labels.weights is None and rows.risk.weighting == "rows"
+    margin = rows.loss.margin
+    has_derivatives = margin.smooth and margin.linear_odd is not None
+    of_rows_alike = rows.labels.weights is None and rows.risk.weighting == "rows"
+    return rows.loss.name in ("at", "ls") and has_derivatives and of_rows_alike
 
 
 def leave_one_out_path(
     rows: TuningRows, folds: list[Fold], candidates: Sequence[Candidate], max_iter: int
-) -> list[HeldOut]:
+) -> list[FoldScores]:
     """As `held_out_path` for folds of one row, with one fit a candidate where that will do."""
     if not has_shortcut(rows):
         return held_out_path(rows, folds, candidates, max_iter)

@@ -10,16 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array, Codes
+from ..risks import supervised_weights
 from ..rows import as_dense
 from ..theory import gradient_values, risk_hessian
-from .problem import HeldOut, TuningRows
+from .problem import FoldScores, TuningRows
 
 # The variance over unlabelled rows is taken over so many, evenly spaced.
 _MOST_UNLABELED = 500
 _RIDGE = 1e-9  # of the Hessian's mean diagonal, for flat directions
 
 
-def best_weight(held_out: HeldOut, rows: TuningRows, l2: float, removed: int) -> float:
+def best_weight(held_out: FoldScores, rows: TuningRows, l2: float, removed: int) -> float:
     """The γ in [0, 1] of least ``tr(H⁻¹ Var[gradient])``; zero where it cannot be told.
 
     Gradients of held-out and unlabelled rows are taken at pilots that were fitted without the
@@ -31,7 +32,10 @@ def best_weight(held_out: HeldOut, rows: TuningRows, l2: float, removed: int) ->
         return 0.0
     own, held, unlabeled = _gradients(held_out, rows, l2, removed)
     totals = rows.labels.totals(rows.n_classes)
-    prior, class_counts, n_labeled = rows.class_prior, totals[:-1], totals[:-1].sum()
+    prior, class_counts = rows.class_prior, totals[:-1]
+    by_prior = rows.risk.weighting == "prior"
+    # What SV divides the gradient of a row by, for each class.
+    divisors = class_counts / prior if by_prior else np.full(len(prior), class_counts.sum())
     variance = np.square(unlabeled - unlabeled.mean(axis=0)).sum(axis=1).mean() / totals[-1]
     covariance = 0.0
     for code in range(rows.n_classes):
@@ -40,12 +44,12 @@ def best_weight(held_out: HeldOut, rows: TuningRows, l2: float, removed: int) ->
         second = held[of_class] - held[of_class].mean(axis=0)
         freedom = counts[code] - 1
         variance += prior[code] ** 2 / class_counts[code] * np.square(second).sum() / freedom
-        covariance += prior[code] / n_labeled * (first * second).sum() / freedom
+        covariance += prior[code] / divisors[code] * (first * second).sum() / freedom
     return float(np.clip(covariance / variance, 0.0, 1.0)) if variance > 0 else 0.0
 
 
 def _gradients(
-    held_out: HeldOut, rows: TuningRows, l2: float, removed: int
+    held_out: FoldScores, rows: TuningRows, l2: float, removed: int
 ) -> tuple[Array, Array, Array]:
     """H^{−1/2} ∇ψ at the own label, and H^{−1/2} ∇h, of held-out rows; ∇h of unlabelled ones."""
     labeled = _columns(rows, rows.labeled)
@@ -53,8 +57,9 @@ def _gradients(
     few = rows.unlabeled[:: max(1, len(rows.unlabeled) // _MOST_UNLABELED)]
     unlabeled = _columns(rows, few)
     constant = np.eye(rows.n_classes)[removed]
-    table = np.zeros((rows.n_classes + 1, rows.n_classes))
-    np.fill_diagonal(table, 1 / len(codes))
+    counts = np.bincount(codes, minlength=rows.n_classes).astype(float)
+    by_prior = rows.risk.weighting == "prior"
+    table = supervised_weights(counts, rows.class_prior if by_prior else None)
     scale = 1.0 if rows.coordinates.scale is None else rows.coordinates.scale
     own, held, of_unlabeled = [], [], []
     order = np.argsort(held_out.fold, kind="stable")

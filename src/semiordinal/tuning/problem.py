@@ -110,7 +110,7 @@ class TuningRows:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class FoldScores:
     """Scores of labelled rows by models that were fitted without them.
 
     A row comes as often as it was held out. The models are kept as their coefficients and

@@ -14,7 +14,7 @@ from ..rows import latent_scores
 from ..solvers import solve
 from .criteria import Criterion
 from .folds import Fold
-from .problem import Candidate, HeldOut, TuningRows
+from .problem import Candidate, FoldScores, TuningRows
 
 # Folds need no more digits than this: the choice between candidates is far noisier.
 _FOLD_TOL = 1e-6
@@ -38,9 +38,9 @@ class Choice:
 
     setting: int  # which of the settings of rows
     candidate: Candidate
-    held_out: HeldOut
+    held_out: FoldScores
     supervised: Candidate
-    supervised_held_out: HeldOut
+    supervised_held_out: FoldScores
     gain: Gain
     results: dict[str, list[Any]]
 
@@ -77,7 +77,7 @@ def search(
         name: [] for name in ("setting", "l2", "unlabeled_weight", "removed", "loss", "loss_se")
     }
 
-    def judge(setting: int, candidate: Candidate, held_out: HeldOut) -> Array:
+    def judge(setting: int, candidate: Candidate, held_out: FoldScores) -> Array:
         rows = settings[setting]
         losses = criterion.row_losses(held_out, rows)
         mean = paired_gain(held_out, losses, np.zeros(len(losses)), rows.row_weights)
@@ -126,8 +126,8 @@ def held_out_path(
     folds: list[Fold],
     candidates: Sequence[Candidate],
     max_iter: int,
-    starts: HeldOut | None = None,
-) -> list[HeldOut]:
+    starts: FoldScores | None = None,
+) -> list[FoldScores]:
     """Fit candidates that differ in their penalty alone, each from the one before, in every fold.
 
     Parameters
@@ -137,7 +137,7 @@ def held_out_path(
     candidates : sequence of Candidate
         With descending penalties.
     max_iter : int
-    starts : HeldOut, optional
+    starts : FoldScores, optional
         Models of the same folds to start from.
     """
     coefs: list[list[Array]] = [[] for _ in candidates]
@@ -159,7 +159,9 @@ def held_out_path(
     ]
 
 
-def held_out_rows(rows: TuningRows, folds: list[Fold], coefs: Array, thresholds: Array) -> HeldOut:
+def held_out_rows(
+    rows: TuningRows, folds: list[Fold], coefs: Array, thresholds: Array
+) -> FoldScores:
     """Score the held-out rows of each fold by its model."""
     tests = [np.searchsorted(rows.labeled, fold.test) for fold in folds]
     latent = [
@@ -168,7 +170,7 @@ def held_out_rows(rows: TuningRows, folds: list[Fold], coefs: Array, thresholds:
     ]
     sizes = [len(test) for test in tests]
     positions = np.concatenate(tests)
-    return HeldOut(
+    return FoldScores(
         positions,
         rows.labels.codes[rows.labeled][positions],
         np.concatenate(latent),
@@ -179,7 +181,7 @@ def held_out_rows(rows: TuningRows, folds: list[Fold], coefs: Array, thresholds:
     )
 
 
-def paired_gain(held_out: HeldOut, before: Array, after: Array, row_weights: Array) -> Gain:
+def paired_gain(held_out: FoldScores, before: Array, after: Array, row_weights: Array) -> Gain:
     """How much a loss of the held-out rows falls in the mean, with each row as one draw."""
     held, difference = held_out.per_row(before - after)
     weights = row_weights[held] / row_weights[held].sum()

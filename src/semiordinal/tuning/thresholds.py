@@ -15,7 +15,7 @@ from ..calibration import (
 )
 from ..metrics import task_losses
 from ..rows import latent_scores
-from .problem import HeldOut, TuningRows
+from .problem import FoldScores, TuningRows
 from .search import Gain, paired_gain
 
 THRESHOLDS = ("auto", "risk", "calibrated", "prior")
@@ -34,7 +34,7 @@ class ChosenThresholds:
     log_odds: float = 1.0  # of the calibrated model for each unit of the latent score
 
 
-def held_out_scores(held_out: HeldOut, rows: TuningRows, coef: Array) -> HeldOutScores:
+def held_out_scores(held_out: FoldScores, rows: TuningRows, coef: Array) -> HeldOutScores:
     """Held-out scores of all folds on one scale: that of unlabelled scores, standardised."""
     center, scale = _fold_moments(held_out, rows)
     latent = (held_out.latent - center) / scale
@@ -55,13 +55,13 @@ def held_out_scores(held_out: HeldOut, rows: TuningRows, coef: Array) -> HeldOut
 
 def choose_thresholds(
     kind: str,
-    held_out: HeldOut,
+    held_out: FoldScores,
     rows: TuningRows,
     coef: Array,
     own: Array,
     prior_is_given: bool,
     safety: float,
-    baseline: HeldOut,
+    baseline: FoldScores,
 ) -> ChosenThresholds:
     """Thresholds for a model, and the cross-validated gain in task loss over a baseline.
 
@@ -134,16 +134,18 @@ def choose_thresholds(
     return ChosenThresholds(thresholds, "prior", final.prior_share, gain, why, log_odds)
 
 
-def row_groups(held_out: HeldOut) -> Codes:
+def row_groups(held_out: FoldScores) -> Codes:
     """A group for every held-out row, the same however often it was held out.
 
     So that what is learnt from the other groups has not seen the row's label in any repeat.
+    Rows that are all of one group, as those of a single split are, are dealt out in turn.
     """
     _, first, position = np.unique(held_out.rows, return_index=True, return_inverse=True)
-    return held_out.group[first][position] % _MOST_GROUPS
+    group = held_out.group[first][position]
+    return (group if np.ptp(group) else position) % _MOST_GROUPS
 
 
-def _fold_moments(held_out: HeldOut, rows: TuningRows) -> tuple[Array, Array]:
+def _fold_moments(held_out: FoldScores, rows: TuningRows) -> tuple[Array, Array]:
     """Mean and deviation of the unlabelled scores by the model of each held-out row."""
     moments = np.array([_moments(latent) for latent in held_out.unlabeled_scores(rows)])
     return moments[held_out.fold, 0], moments[held_out.fold, 1]
