@@ -25,10 +25,13 @@ from semiordinal.splits import LabelledKFold
 from semiordinal.theory import class_moments, gradient_values, risk_hessian, risk_variance
 from semiordinal.tuning import (
     Candidate,
+    Control,
     TuningRows,
+    choose_thresholds,
     cross_fitted_predictions,
     get_criterion,
     held_out_path,
+    held_out_scores,
     labeled_folds,
     leave_one_out_path,
     paired_gain,
@@ -42,12 +45,12 @@ CODES = encode_labels(PROBLEM.y).codes
 COUNTS = np.bincount(CODES[CODES >= 0]).astype(float)
 
 
-def tuning_rows(loss="at", prior=PROBLEM.prior, weighting="rows", control=None):
+def tuning_rows(loss="at", prior=PROBLEM.prior, weighting="rows", control=None, codes=CODES):
     chosen = get_loss(loss)
     coordinates = Coordinates(3, np.array([1.0, 2.0, 0.5]), None, threshold_map(chosen, 4))
     risk = Risk(weighting=weighting)
     design = MatrixRows([PROBLEM.X])
-    return TuningRows(design, RowLabels(CODES), chosen, coordinates, prior, risk, control)
+    return TuningRows(design, RowLabels(codes), chosen, coordinates, prior, risk, control)
 
 
 def test_folds_hold_out_every_labelled_row_once_a_repeat():
@@ -374,10 +377,56 @@ def test_control_by_a_model_fits():
     assert np.abs(model.coef_ - plain.coef_).max() > 1e-3
 
 
+def test_folds_do_not_see_held_out_labels_through_the_control():
+    fold = labeled_folds(CODES, 5, 1, 0)[0]
+    changed = CODES.copy()
+    changed[fold.test] = 3 - changed[fold.test]
+    found = []
+    for codes in (CODES, changed):
+        control = Control(LogisticRegression(), PROBLEM.X, codes, 4, 0)
+        objective = tuning_rows(control=control, codes=codes).objective(
+            Candidate(0.1, 0.5), fold.train
+        )
+        found.append(objective.value_gradient(random_variables(build_objective(PROBLEM))))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    everywhere = Control(LogisticRegression(), PROBLEM.X, changed, 4, 0).predictions()
+    assert np.abs(everywhere - control.predictions(fold.train)).max() > 0.01
+
+
+def test_control_where_nothing_can_be_cross_fitted():
+    control = Control(LogisticRegression(), PROBLEM.X, CODES, 4, 0)
+    one_each = np.array([np.flatnonzero(code == CODES)[0] for code in range(3)])
+    np.testing.assert_allclose(control.predictions(one_each)[5], [1 / 3, 1 / 3, 1 / 3, 0])
+
+
+@pytest.mark.parametrize("lonely", [0, 2])
+def test_a_class_of_one_row_keeps_its_share_among_the_scores(lonely):
+    """Else all thresholds of the labelled rows would be off by that share."""
+    codes = CODES.copy()
+    codes[np.flatnonzero(codes == lonely)[1:]] = -1
+    rows = tuning_rows(codes=codes)
+    folds = labeled_folds(codes, 5, 2, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    assert lonely not in held_out.codes
+    scores = held_out_scores(held_out, rows, held_out.coefs[0])
+    shares = np.bincount(scores.codes, scores.weights, minlength=4)
+    np.testing.assert_allclose(shares, PROBLEM.prior, rtol=1e-12)
+    (row,) = np.flatnonzero(codes == lonely)
+    standard = []
+    for coef in held_out.coefs:
+        unlabeled = PROBLEM.X[codes < 0] @ coef
+        standard.append((PROBLEM.X[row] @ coef - unlabeled.mean()) / unlabeled.std())
+    assert scores.latent[-1] == pytest.approx(np.mean(standard), rel=1e-10)
+    chosen = choose_thresholds(
+        "auto", held_out, rows, held_out.coefs[0], held_out.thresholds[0], True, 2.0, held_out
+    )
+    assert (np.diff(chosen.thresholds) >= 0).all()
+
+
 def test_objectives_with_a_row_of_weights_each_have_right_gradients():
-    rng = np.random.default_rng(0)
-    q = rng.dirichlet(np.ones(4), size=len(CODES))
-    objective = tuning_rows(control=q).objective(Candidate(0.1, 0.5))
+    control = Control(LogisticRegression(), PROBLEM.X, CODES, 4, 0)
+    objective = tuning_rows(control=control).objective(Candidate(0.1, 0.5))
     at = random_variables(build_objective(PROBLEM))
     value, gradient, hessian = objective.value_gradient_hessian(at)
     for index in range(len(at)):

@@ -115,7 +115,7 @@ class HeldOutScores:
     n_labeled: float
     unlabeled: Array | None
 
-    def take(self, rows: Array) -> HeldOutScores:
+    def take(self, rows: Codes) -> HeldOutScores:
         """Some of the labelled rows."""
         weights = self.weights[rows]
         return HeldOutScores(

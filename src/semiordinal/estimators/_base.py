@@ -25,7 +25,7 @@ from ..risks import Risk
 from ..rows import Design, latent_scores
 from ..solvers import Solution, solve
 from ._checks import check_count, check_flag, check_number
-from ._control import check_control, control_predictions
+from ._control import check_control, control_of
 from ._predict import ProbabilityPredictor
 from ._risk import RiskChooser
 from ._rows import TrainingRows, training_rows, unchanged_on_error
@@ -170,8 +170,9 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             risk = self._risk(rows, prior)
             with blas_threads_for(rows.matrix.n_columns):
                 rows = rows.read(take_gram=loss.margin.quadratic is not None)
-            control = control_predictions(self, rows) if risk.unlabeled_weight else None
-            problem = self._problem(rows, loss, risk, prior, control)
+            control = control_of(self, rows) if risk.unlabeled_weight else None
+            predicted = None if control is None else control.predictions()
+            problem = self._problem(rows, loss, risk, prior, predicted)
             objective = problem.objective
 
             def more_starts() -> list[Array]:

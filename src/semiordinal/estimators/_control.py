@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._typing import Array
-from ..tuning import cross_fitted_predictions, default_control_model, labeled_folds
+import numpy as np
+
+from ..tuning import Control, default_control_model
 from ._rows import TrainingRows
 
-_FOLDS = 5
 CONTROLS = ("class", "model")
 
 
@@ -37,8 +37,8 @@ def check_control(estimator: Any) -> None:
         )
 
 
-def control_predictions(estimator: Any, rows: TrainingRows) -> Array | None:
-    """Cross-fitted class probabilities of all rows, or None where a class is removed."""
+def control_of(estimator: Any, rows: TrainingRows) -> Control | None:
+    """What predicts the labels of all rows, or None where a class is removed."""
     if estimator.control == "class":
         return None
     if rows.source is not None:
@@ -47,12 +47,11 @@ def control_predictions(estimator: Any, rows: TrainingRows) -> Array | None:
             "frame, or set control='class'."
         )
     codes = rows.labels.codes
-    folds = labeled_folds(codes, _FOLDS, 1, estimator.random_state)
-    if not folds:
+    if np.bincount(codes[codes >= 0]).max() < 2:
         raise ValueError(
             "control='model' needs a class with two labelled rows, to predict rows by a model "
             "that did not see them. Label more rows, or set control='class'."
         )
     model = estimator.control_model
     model = default_control_model() if model is None else model
-    return cross_fitted_predictions(model, rows.stacked(), codes, folds, len(rows.classes))
+    return Control(model, rows.stacked(), codes, len(rows.classes), estimator.random_state)

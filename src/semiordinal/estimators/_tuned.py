@@ -22,6 +22,7 @@ from ..tuning import (
     Candidate,
     Choice,
     ChosenThresholds,
+    Control,
     Fold,
     Gain,
     TuningRows,
@@ -35,7 +36,7 @@ from ..tuning import (
 )
 from ._base import Problem, RiskMinimizer
 from ._checks import check_count, check_list, check_number
-from ._control import control_predictions
+from ._control import control_of
 from ._predict import ProbabilityPredictor
 from ._risk import removed_code
 from ._rows import (
@@ -158,7 +159,7 @@ class TunedClassifier(ProbabilityPredictor):
         folds = self._folds(rows, sample_weight)
         control = None
         if folds and len(self.unlabeled_weights) and rows.n_unlabeled:
-            control = control_predictions(self, rows)
+            control = control_of(self, rows)
         problems = [classifier._problem(rows, loss, risk, prior) for classifier in plain]
         settings = [_tuning_rows(p, rows, loss, risk, prior, control) for p in problems]
         with blas_threads_for(settings[0].design.n_columns):
@@ -308,7 +309,7 @@ def _tuning_rows(
     loss: OrdinalLoss,
     risk: Risk,
     prior: Array,
-    control: Array | None,
+    control: Control | None,
 ) -> TuningRows:
     coordinates = problem.objective.coordinates
     design = problem.design.kept()

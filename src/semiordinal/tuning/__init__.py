@@ -1,6 +1,6 @@
 """The choice of penalty, risk and thresholds from training rows alone."""
 
-from .control import cross_fitted_predictions, default_control_model
+from .control import Control, cross_fitted_predictions, default_control_model
 from .criteria import get_criterion
 from .folds import Fold, labeled_folds, split_rows
 from .leave_one_out import leave_one_out_path
@@ -13,6 +13,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "ChosenThresholds",
+    "Control",
     "Fold",
     "Gain",
     "TuningRows",

@@ -11,12 +11,59 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._typing import Array, Codes
-from .folds import Fold
+from .folds import Fold, labeled_folds
+
+_FOLDS = 5
 
 
 def default_control_model() -> Any:
     """Multinomial logistic regression on standardised columns."""
     return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=0.1, max_iter=1000))
+
+
+class Control:
+    """Cross-fitted class probabilities of all rows, from whichever labels may be known.
+
+    Where folds of rows are held out to choose by, their labels must not be among those.
+
+    Parameters
+    ----------
+    model : scikit-learn classifier with ``predict_proba``
+    X : array or sparse matrix of shape (n, n_features)
+    codes : array of shape (n,)
+        Label codes, −1 where unlabelled.
+    n_classes : int
+    random_state : as scikit-learn's
+    """
+
+    def __init__(self, model: Any, X: Any, codes: Codes, n_classes: int, random_state: Any):
+        self.model = model
+        self.X = X
+        self.codes = codes
+        self.n_classes = n_classes
+        self.random_state = random_state
+        self._known: dict[bytes, Array] = {}
+
+    def predictions(self, labeled: Codes | None = None) -> Array:
+        """Class probabilities, (n, n_classes), from the labels of some rows, by default of all.
+
+        Where no class has two of them, nothing can be cross-fitted, and their shares stand in.
+        """
+        if labeled is None:
+            labeled = np.flatnonzero(self.codes >= 0)
+        key = labeled.tobytes()
+        if key not in self._known:
+            self._known[key] = self._predict(labeled)
+        return self._known[key]
+
+    def _predict(self, labeled: Codes) -> Array:
+        codes = np.full_like(self.codes, -1)
+        codes[labeled] = self.codes[labeled]
+        folds = labeled_folds(codes, _FOLDS, 1, self.random_state)
+        if not folds:
+            shares = np.bincount(codes[labeled], minlength=self.n_classes) / len(labeled)
+            return np.tile(shares, (len(codes), 1))
+        return cross_fitted_predictions(self.model, self.X, codes, folds, self.n_classes)
 
 
 def cross_fitted_predictions(

@@ -73,7 +73,7 @@ def _gradients(
         predicted = np.broadcast_to(constant, (len(part), rows.n_classes))
         if rows.control is not None:
             chosen = np.concatenate([rows.labeled[held_out.rows[test]], few])
-            predicted = rows.control[chosen]
+            predicted = rows.control.predictions()[chosen]
         expected = np.einsum("jk,jkd->jd", predicted, values)
         own.append(values[np.arange(len(test)), held_out.codes[test]])
         held.append(expected[: len(test)])

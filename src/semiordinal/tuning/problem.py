@@ -14,6 +14,7 @@ from ..losses import OrdinalLoss
 from ..objective import Objective
 from ..risks import Risk
 from ..rows import Design, RowLabels, latent_scores
+from .control import Control
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class TuningRows:
     class_prior : array of shape (K,)
     risk : Risk
         Its weighting and correction are every candidate's.
-    control : array of shape (n, K) or None
+    control : Control or None
         Class probabilities of each row that stand in place of the removed class.
     """
 
@@ -49,7 +50,7 @@ class TuningRows:
     coordinates: Coordinates
     class_prior: Array
     risk: Risk
-    control: Array | None = None
+    control: Control | None = None
 
     @property
     def n_classes(self) -> int:
@@ -88,10 +89,9 @@ class TuningRows:
 
     def objective(self, candidate: Candidate, labeled: Codes | None = None) -> Objective:
         """What a candidate minimises, on some of the labelled rows (by default all)."""
-        chosen = self.labeled if labeled is None else labeled
+        known = self.labeled if labeled is None else labeled
         gamma = candidate.unlabeled_weight if len(self.unlabeled) else 0.0
-        if gamma:
-            chosen = np.sort(np.concatenate([chosen, self.unlabeled]))
+        chosen = np.sort(np.concatenate([known, self.unlabeled])) if gamma else known
         design, labels = self.design.take(chosen), self.labels.take(chosen)
         risk = replace(
             self.risk,
@@ -104,7 +104,9 @@ class TuningRows:
                 "cv leaves a class without a row in a training part. Use fewer folds, or splits "
                 "in which every training part has all classes."
             )
-        control = None if self.control is None else self.control[chosen]
+        control = None
+        if gamma and self.control is not None:
+            control = self.control.predictions(known)[chosen]
         empirical = risk_on_rows(risk, design, labels, self.loss, self.class_prior, control)
         return Objective(empirical, self.coordinates, candidate.l2)
 

@@ -35,22 +35,32 @@ class ChosenThresholds:
 
 
 def held_out_scores(held_out: FoldScores, rows: TuningRows, coef: Array) -> HeldOutScores:
-    """Held-out scores of all folds on one scale: that of unlabelled scores, standardised."""
+    """Held-out scores of all folds on one scale: that of unlabelled scores, standardised.
+
+    A class of a single row is never held out. Without it the shares of the others would not be
+    those of the priors, so such rows come last, with their mean score by all of the models.
+    """
     center, scale = _fold_moments(held_out, rows)
-    latent = (held_out.latent - center) / scale
     labels = rows.labels.take(rows.labeled)
+    never = np.flatnonzero(~np.isin(labels.codes, held_out.codes))
+    by_fold = [
+        (latent_scores(rows.labeled_design.take(never), coef) - middle) / deviation
+        for coef, middle, deviation in zip(held_out.coefs, center, scale, strict=True)
+    ]
+    standard = (held_out.latent - center[held_out.fold]) / scale[held_out.fold]
+    latent = np.concatenate([standard, np.mean(by_fold, axis=0)])
+    positions = np.concatenate([held_out.rows, never])
+    codes = labels.codes[positions]
     counts = labels.totals(rows.n_classes)[:-1]
     by_row = np.ones(len(labels.codes)) if labels.weights is None else labels.weights
-    times = np.bincount(held_out.rows, minlength=len(labels.codes))[held_out.rows]
-    weights = by_row[held_out.rows] / times * (rows.class_prior / counts)[held_out.codes]
+    times = np.bincount(positions, minlength=len(labels.codes))[positions]
+    weights = by_row[positions] / times * (rows.class_prior / counts)[codes]
     unlabeled = None
     if len(rows.unlabeled):
         final = latent_scores(rows.unlabeled_design, coef)
         middle, deviation = _moments(final)
         unlabeled = (final - middle) / deviation
-    return HeldOutScores(
-        latent, held_out.codes, weights / weights.sum(), float(counts.sum()), unlabeled
-    )
+    return HeldOutScores(latent, codes, weights / weights.sum(), float(counts.sum()), unlabeled)
 
 
 def choose_thresholds(
@@ -73,7 +83,7 @@ def choose_thresholds(
     """
     scores = held_out_scores(held_out, rows, coef)
     center, scale = _fold_moments(held_out, rows)
-    own_of_rows = (held_out.thresholds[held_out.fold] - center[:, None]) / scale[:, None]
+    own_of_folds = (held_out.thresholds - center[:, None]) / scale[:, None]
     at_prior = kind == "prior" or (kind == "auto" and prior_is_given)
     at_prior = at_prior and scores.unlabeled is not None
     task = rows.loss.task
@@ -100,10 +110,11 @@ def choose_thresholds(
     predicted = np.empty(len(held_out.codes), dtype=np.intp)
     group = row_groups(held_out)
     for this in np.unique(group):
-        inside = group == this
-        found = calibrate(scores if inside.all() else scores.take(~inside))
-        above = scores.latent[inside, None] > cuts(found, own_of_rows[inside])
-        predicted[inside] = above.sum(axis=1)
+        inside = np.flatnonzero(group == this)
+        others = np.delete(np.arange(len(scores.latent)), inside)
+        found = calibrate(scores.take(others) if len(others) else scores)
+        own_of_rows = own_of_folds[held_out.fold[inside]]
+        predicted[inside] = (scores.latent[inside, None] > cuts(found, own_of_rows)).sum(axis=1)
     gain = paired_gain(held_out, before, losses(predicted), rows.row_weights)
     added = paired_gain(held_out, losses(held_out.predicted), losses(predicted), rows.row_weights)
     if kind == "auto" and not at_prior and not added.exceeds(safety):
@@ -146,9 +157,9 @@ def row_groups(held_out: FoldScores) -> Codes:
 
 
 def _fold_moments(held_out: FoldScores, rows: TuningRows) -> tuple[Array, Array]:
-    """Mean and deviation of the unlabelled scores by the model of each held-out row."""
+    """Mean and deviation of the unlabelled scores by the model of each fold."""
     moments = np.array([_moments(latent) for latent in held_out.unlabeled_scores(rows)])
-    return moments[held_out.fold, 0], moments[held_out.fold, 1]
+    return moments[:, 0], moments[:, 1]
 
 
 def _moments(latent: Array) -> tuple[float, float]:
