@@ -10,8 +10,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .._typing import Array
-from ..held_out import HeldOut
+from ..held_out import TASKS, HeldOut
 from ..labels import encode_labels
+from ..losses import LOSSES
+from ..metrics import task_losses
 
 
 def predict_held_out(
@@ -27,6 +29,18 @@ def predict_held_out(
         )
         step(1)
     return found
+
+
+def metric_of(loss: str) -> str:
+    """Name of the error that a loss stands for."""
+    return next(name for name, task in TASKS.items() if task == LOSSES[loss].task)
+
+
+def row_errors(held_out: HeldOut, metric: str) -> Array:
+    """The error of each held-out row, whose mean is the metric."""
+    n_rows, n_classes = len(held_out.codes), int(held_out.codes.max()) + 1
+    losses = task_losses(TASKS[metric], held_out.predicted, n_classes)
+    return losses[np.arange(n_rows), held_out.codes]
 
 
 def standard_error(values: Array) -> float:

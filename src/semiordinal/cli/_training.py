@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ..labels import CLASS_PRIORS, resolve_prior
 from ..losses import LOSSES
 from ..margins import MARGINS
+from ..methods import get_method
 from ..risks import REMOVED_CLASSES
 from ..selection import LabelledKFold
 from ..tables.columns import ColumnChoice, choose_columns
@@ -23,11 +25,13 @@ from ..tables.target import Target, read_target
 from ._face import CommandError, UsageError, cut_list
 
 _MOST_FOLDS = 5
+_ESTIMATED_PRIOR = "em"
 MODELS = {
     "linear": "LinearOrdinalClassifier",
     "kernel": "KernelOrdinalClassifier",
     "network": "NeuralOrdinalClassifier",
 }
+TUNED_MODELS = get_method("tuned").models
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,8 @@ def check_settings(model: str, loss: str, margin: str, models: Any = tuple(MODEL
     check_choice("--model", model, models)
     check_choice("--loss", loss, LOSSES)
     check_choice("--margin", margin, MARGINS)
+    if margin != "logistic" and not LOSSES[loss].uses_margin:
+        raise UsageError(f"--margin {margin} is for the losses at and it; --loss {loss} has none.")
 
 
 def build_estimator(model: str, target: Target, settings: dict[str, Any]) -> Any:
@@ -175,6 +181,25 @@ def build_estimator(model: str, target: Target, settings: dict[str, Any]) -> Any
     return constructor(classes=target.classes, **chosen)
 
 
+def tuned_and_supervised(model: str, target: Target, settings: dict[str, Any]) -> dict[str, Any]:
+    """The tuned estimator, last, and its like on labelled rows alone, with the same search."""
+    common = {**settings, "model": model, "classes": target.classes}
+    # Without unlabelled rows in the risk and the thresholds, class priors are of no account.
+    supervised = {**common, "class_prior": "labels"}
+    return {
+        "SV-CV": get_method("SV-CV").build(**supervised),
+        "tuned": get_method("tuned").build(**common),
+    }
+
+
+def fixed_and_supervised(model: str, target: Target, settings: dict[str, Any]) -> dict[str, Any]:
+    """The estimator with these settings, last, and its like on labelled rows if another."""
+    estimator = build_estimator(model, target, settings)
+    if not settings["unlabeled_weight"]:
+        return {"SV": estimator}
+    return {"SV": clone(estimator).set_params(unlabeled_weight=0.0), "SEMI": estimator}
+
+
 def removed_class(text: str, target: Target) -> Any:
     """The rule, or the class that is written so."""
     if text in REMOVED_CLASSES:
@@ -186,15 +211,31 @@ def removed_class(text: str, target: Target) -> Any:
     return by_text[text]
 
 
-def class_prior(text: str, target: Target) -> Any:
-    """``labels``, ``uniform``, or probabilities between commas, one for each class."""
-    if text in CLASS_PRIORS:
+def check_estimated_prior(text: str, model: str, fixing: list[str]) -> None:
+    """Raise if class priors are to be estimated by a model that cannot do so."""
+    if text != _ESTIMATED_PRIOR:
+        return
+    if model not in TUNED_MODELS:
+        raise UsageError(
+            f"--class-prior em is not for --model {model}; choose from {', '.join(TUNED_MODELS)}."
+        )
+    if fixing:
+        raise UsageError(
+            "--class-prior em is found in the search for settings, so it cannot go with "
+            f"{' and '.join(fixing)}. Leave out one or the other."
+        )
+
+
+def class_prior(text: str, target: Target, may_estimate: bool = False) -> Any:
+    """A word for class priors, or probabilities between commas, one for each class."""
+    known = (*CLASS_PRIORS, _ESTIMATED_PRIOR) if may_estimate else CLASS_PRIORS
+    if text in known:
         return text
     try:
         prior = [float(item) for item in split_list(text) or []]
     except ValueError:
         raise UsageError(
-            f"--class-prior {text} must be labels, uniform, or one probability for each class "
+            f"--class-prior {text} must be {', '.join(known)}, or one probability for each class "
             "between commas, from the lowest class to the highest."
         ) from None
     counts = np.array(list(target.counts.values()), dtype=float)
