@@ -21,14 +21,21 @@ def predict_held_out(
 ) -> list[HeldOut]:
     """Fit to the training rows of each split, predict its test rows."""
     found = []
-    for train, test in splits:
-        fitted = clone(model).fit(_safe_indexing(X, train), y[train])
-        predicted = fitted.predict(_safe_indexing(X, test))
-        found.append(
-            HeldOut(encode_labels(y[test], classes).codes, encode_labels(predicted, classes).codes)
-        )
+    for split in splits:
+        found.append(fit_and_predict(model, X, y, classes, split)[1])
         step(1)
     return found
+
+
+def fit_and_predict(model: Any, X: Any, y: Any, classes: list[Any], split: Any) -> Any:
+    """The model fitted to the training rows of a split, and what it predicts for the others."""
+    train, test = split
+    fitted = clone(model).fit(_safe_indexing(X, train), y[train])
+    predicted = fitted.predict(_safe_indexing(X, test))
+    held_out = HeldOut(
+        encode_labels(y[test], classes).codes, encode_labels(predicted, classes).codes
+    )
+    return fitted, held_out
 
 
 def metric_of(loss: str) -> str:

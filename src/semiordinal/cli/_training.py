@@ -15,7 +15,6 @@ from sklearn.pipeline import Pipeline
 from ..labels import CLASS_PRIORS, resolve_prior
 from ..losses import LOSSES
 from ..margins import MARGINS
-from ..methods import get_method
 from ..risks import REMOVED_CLASSES
 from ..selection import LabelledKFold
 from ..tables.columns import ColumnChoice, choose_columns
@@ -31,7 +30,7 @@ MODELS = {
     "kernel": "KernelOrdinalClassifier",
     "network": "NeuralOrdinalClassifier",
 }
-TUNED_MODELS = get_method("tuned").models
+TUNED_MODELS = ("linear", "kernel")
 
 
 @dataclass(frozen=True)
@@ -167,13 +166,16 @@ def check_settings(model: str, loss: str, margin: str, models: Any = tuple(MODEL
         raise UsageError(f"--margin {margin} is for the losses at and it; --loss {loss} has none.")
 
 
-def build_estimator(model: str, target: Target, settings: dict[str, Any]) -> Any:
+def build_estimator(
+    model: str, target: Target, settings: dict[str, Any], tuned: bool = False
+) -> Any:
     """The estimator of that name, with those settings that it has."""
+    name = MODELS[model] + "CV" * tuned
     try:
-        constructor = getattr(import_module("semiordinal"), MODELS[model])
+        constructor = getattr(import_module("semiordinal"), name)
     except (AttributeError, ImportError):
         raise CommandError(
-            f"--model {model} needs PyTorch and a semiordinal that has {MODELS[model]}: "
+            f"--model {model} needs PyTorch and a semiordinal that has {name}: "
             "pip install --upgrade 'semiordinal[torch]'. Without it, use --model kernel."
         ) from None
     known = inspect.signature(constructor).parameters
@@ -181,23 +183,14 @@ def build_estimator(model: str, target: Target, settings: dict[str, Any]) -> Any
     return constructor(classes=target.classes, **chosen)
 
 
-def tuned_and_supervised(model: str, target: Target, settings: dict[str, Any]) -> dict[str, Any]:
-    """The tuned estimator, last, and its like on labelled rows alone, with the same search."""
-    common = {**settings, "model": model, "classes": target.classes}
-    # Without unlabelled rows in the risk and the thresholds, class priors are of no account.
-    supervised = {**common, "class_prior": "labels"}
-    return {
-        "SV-CV": get_method("SV-CV").build(**supervised),
-        "tuned": get_method("tuned").build(**common),
-    }
+def supervised_like(fitted: Any) -> Any:
+    """The classifier of labelled rows alone, with the settings that a fitted one has or chose.
 
-
-def fixed_and_supervised(model: str, target: Target, settings: dict[str, Any]) -> dict[str, Any]:
-    """The estimator with these settings, last, and its like on labelled rows if another."""
-    estimator = build_estimator(model, target, settings)
-    if not settings["unlabeled_weight"]:
-        return {"SV": estimator}
-    return {"SV": clone(estimator).set_params(unlabeled_weight=0.0), "SEMI": estimator}
+    The tuned ones choose penalty and width before they look at unlabelled rows, so that this
+    is what they choose without such rows (the method SV-CV).
+    """
+    plain = fitted.estimator_ if hasattr(fitted, "reason_") else fitted
+    return clone(plain).set_params(unlabeled_weight=0.0)
 
 
 def removed_class(text: str, target: Target) -> Any:

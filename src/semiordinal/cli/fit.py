@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -119,16 +120,17 @@ def fit(
         "class_prior": training.class_prior(class_prior, table.target, may_estimate=True),
         "random_state": seed,
     }
-    if fixing or model not in training.TUNED_MODELS:
+    tuned = not fixing and model in training.TUNED_MODELS
+    names: tuple[str, ...] = ("SV-CV", "tuned")
+    if not tuned:
         settings |= _FIXED | given
         settings["removed_class"] = training.removed_class(settings["removed_class"], table.target)
         if not table.n_unlabeled:
             settings["unlabeled_weight"] = 0.0
-        models = training.fixed_and_supervised(model, table.target, settings)
-    else:
-        models = training.tuned_and_supervised(model, table.target, settings)
+        names = ("SV", "SEMI") if settings["unlabeled_weight"] else ("SV",)
+    estimator = training.build_estimator(model, table.target, settings, tuned)
     with face.noting_warnings(table.notes):
-        pipeline, validation = _fit_and_validate(table, models, loss, seed)
+        pipeline, validation = _fit_and_validate(table, estimator, names, seed)
     result = {
         **table.summary(),
         "class_prior": dict(zip(table.target.classes, pipeline[-1].class_prior_, strict=True)),
@@ -154,43 +156,53 @@ def _model_path(data: Path) -> Path:
 
 
 def _fit_and_validate(
-    table: TrainingTable, models: dict[str, Any], loss: str, seed: int
+    table: TrainingTable, estimator: Any, names: tuple[str, ...], seed: int
 ) -> tuple[Pipeline, dict[str, Any] | None]:
-    """The last model fitted to all rows; errors of all on labelled rows that were held out.
+    """The model fitted to all rows, and its errors on labelled rows that were held out.
 
-    Whatever a model chooses, it chooses within the training rows of each fold.
+    Whatever it chooses, it chooses within the training rows of each fold.
     """
-    from ..held_out import join
-    from ._scores import predict_held_out
-
     folds = table.folds(seed)
-    *_, saved = models.values()
-    found = {}
-    with face.progress("Fitting and cross-validating", 1 + len(folds) * len(models)) as step:
-        pipeline = table.pipeline(saved).fit(table.frame, table.target.labels)
+    with face.progress("Fitting and cross-validating", 1 + len(folds)) as step:
+        pipeline = table.pipeline(estimator).fit(table.frame, table.target.labels)
         step(1)
         if not folds:
             table.notes.append("No class has two labels, so nothing could be cross-validated.")
             return pipeline, None
-        for name, model in models.items():
-            parts = predict_held_out(
-                table.pipeline(model),
-                table.frame,
-                table.target.labels,
-                table.target.classes,
-                folds,
-                step,
-            )
-            found[name] = join(parts)
+        found = _held_out(table, estimator, names, folds, step)
     result: dict[str, Any] = {
         "folds": len(folds),
         "rows": sum(len(test) for _, test in folds),
         "scores": {name: held_out.scores() for name, held_out in found.items()},
     }
     if len(found) > 1:
-        supervised, semi = found.values()
-        result["change"] = _change(supervised, semi, loss)
+        supervised, saved = found.values()
+        result["change"] = _change(supervised, saved, estimator.loss)
     return pipeline, result
+
+
+def _held_out(
+    table: TrainingTable,
+    estimator: Any,
+    names: tuple[str, ...],
+    folds: list[Any],
+    step: Callable[[int], None],
+) -> dict[str, HeldOut]:
+    """Predictions for held-out rows by each name: the last is the estimator's."""
+    from ..held_out import join
+    from ._scores import fit_and_predict
+    from ._training import supervised_like
+
+    rows = table.frame, table.target.labels, table.target.classes
+    found: dict[str, list[HeldOut]] = {name: [] for name in names}
+    for split in folds:
+        fitted, predicted = fit_and_predict(table.pipeline(estimator), *rows, split)
+        found[names[-1]].append(predicted)
+        if len(names) > 1:
+            alone = table.pipeline(supervised_like(fitted[-1]))
+            found[names[0]].append(fit_and_predict(alone, *rows, split)[1])
+        step(1)
+    return {name: join(parts) for name, parts in found.items()}
 
 
 def _change(supervised: HeldOut, saved: HeldOut, loss: str) -> dict[str, Any]:
