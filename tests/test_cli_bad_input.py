@@ -180,7 +180,8 @@ def test_a_mark_in_front_and_other_delimiters(tmp_path):
     }.items():
         frame.to_csv(tmp_path / name, index=False, **options)
         model = tmp_path / f"{name}.semiordinal"
-        found = done(*fit(tmp_path / name, model), "--order", ORDER, "--json").json
+        arguments = (*fit(tmp_path / name, model), "--order", ORDER, "--no-tune", "--json")
+        found = done(*arguments).json
         assert found["features"]["numbers"] == ["age"]
         assert "patient" in found["dropped"]
 

@@ -32,11 +32,14 @@ def fit(table, model, *options):
     return ("fit", table, "--target", "stage", "--out", model, "--json", *options)
 
 
-@pytest.mark.parametrize("model", ["linear", "kernel"])
 @pytest.mark.parametrize(
-    ("option", "prior"),
-    [("labels", "labels"), ("em", "em"), ("0.2,0.2,0.2,0.2,0.2", "uniform")],
-    ids=["labels", "em", "known"],
+    ("model", "option", "prior"),
+    [
+        ("linear", "labels", "labels"),
+        ("linear", "em", "em"),
+        ("kernel", "0.2,0.2,0.2,0.2,0.2", "uniform"),
+    ],
+    ids=["labels", "estimated", "known"],
 )
 def test_the_tuned_classifier_is_what_users_get(diabetes, tmp_path, model, option, prior):
     """As fitted in Python, through the file and back; errors as of the methods by name."""
