@@ -57,9 +57,12 @@ def test_a_target_without_gaps_is_fitted_supervised(tmp_path):
     found = done(*arguments, "--json").json
     assert any("supervised" in note for note in found["notes"])
     assert found["unlabeled"] == 0
+    assert found["chosen"]["unlabeled_weight"] == 0
+    arguments = (*arguments, "--no-tune", "--force")
+    found = done(*arguments, "--json").json
     assert found["settings"]["unlabeled_weight"] == 0
     assert list(found["cross_validation"]["scores"]) == ["SV"]
-    assert "SV, the model that is saved" in done(*arguments, "--force").out
+    assert "SV, the model that is saved" in done(*arguments).out
 
 
 def test_a_target_of_gaps_alone(tmp_path):
@@ -177,7 +180,8 @@ def test_a_mark_in_front_and_other_delimiters(tmp_path):
     }.items():
         frame.to_csv(tmp_path / name, index=False, **options)
         model = tmp_path / f"{name}.semiordinal"
-        found = done(*fit(tmp_path / name, model), "--order", ORDER, "--json").json
+        arguments = (*fit(tmp_path / name, model), "--order", ORDER, "--no-tune", "--json")
+        found = done(*arguments).json
         assert found["features"]["numbers"] == ["age"]
         assert "patient" in found["dropped"]
 
@@ -272,10 +276,29 @@ def test_settings_that_are_not_known(folder, tmp_path):
         told = refused(2, *arguments, "--class-prior", prior)
         assert f"--class-prior {prior}: " in told
         assert reason in told
+    assert "--loss ls has none" in refused(2, *arguments, "--loss", "ls", "--margin", "hinge")
     compared = ("compare", folder / "few.csv", "--target", "severity", "--order", ORDER)
     assert "SEMI-median" in refused(2, *compared, "--methods", "SV,magic")
     assert "diabetes-stages" in refused(2, "datasets", "iris")
     assert "--out" in refused(2, "datasets", "diabetes-stages")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (("--l2", "0.1"), "--l2"),
+        (("--no-tune",), "--no-tune"),
+        (("--unlabeled-weight", "0", "--no-tune"), "--unlabeled-weight and --no-tune"),
+        (("--model", "network"), "--model network"),
+    ],
+)
+def test_a_prior_that_only_a_search_estimates(tmp_path, given, named):
+    """Named before the table is looked at, which here has no such target."""
+    (tmp_path / "few.csv").write_text("a\n1\n")
+    arguments = (*fit(tmp_path / "few.csv", tmp_path / "m"), "--class-prior", "em", *given)
+    told = refused(2, *arguments)
+    assert "--class-prior em" in told
+    assert named in told
 
 
 def test_networks_name_the_extra_that_they_need(folder, tmp_path):

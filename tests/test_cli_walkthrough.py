@@ -49,7 +49,7 @@ def test_wine(tmp_path):
     }
     assert fitted["features"]["numbers"] == list(truth.columns[:-1])
     scores = fitted["cross_validation"]["scores"]
-    for method in ("SV", "SEMI"):
+    for method in ("SV-CV", "tuned"):
         assert 0.3 < scores[method]["MAE"] < 0.6
         assert scores[method]["MZE"] <= scores[method]["MAE"] <= scores[method]["MSE"]
         assert 0.3 < scores[method]["QWK"] < 0.8
@@ -172,18 +172,31 @@ def test_the_text_output_says_what_matters(tmp_path):
         "moderate",
         "prior",
         "Left out: patient (",
-        "unlabeled_weight=0.25",
-        "SV, labelled rows alone",
-        "SEMI, the model that is saved",
+        "Chosen from the data",
+        "penalty, l2",
+        "share of the thresholds that class priors set",
+        "gain (fall of the MAE) over labelled rows alone",
+        "Why: The risk is that of the labelled rows",
+        "SV-CV, tuned on labelled rows alone",
+        "tuned, the model that is saved",
         "QWK",
-        "change the MAE by",
+        "Against SV-CV, tuned changes the MAE by",
         "days since 1970",
         f"Model file: {model}",
     ):
         assert text in told, text
     told = done("inspect", model).out
-    for text in ("sha256", "city = York", "threshold", "date, in days", "scikit-learn"):
+    for text in ("sha256", "city = York", "threshold", "date, in days", "scikit-learn", "Why: "):
         assert text in told, text
+    told = done(*fit, "--force", "--no-tune").out
+    for text in (
+        "l2=0.01, unlabeled_weight=0.25, removed_class=median",
+        "SV, labelled rows alone",
+        "SEMI, the model that is saved",
+        "Against SV, SEMI changes the MAE by",
+    ):
+        assert text in told, text
+    assert "Chosen from the data" not in told
     told = done("evaluate", model, tmp_path / "few.csv").out
     assert "without, passed over" in told
 
@@ -244,10 +257,15 @@ def test_every_model_and_loss(tmp_path, model, loss):
         *("fit", tmp_path / "few.csv", "--target", "severity", "--order", ORDER, "--out", path),
         *("--model", model, "--loss", loss, "--json"),
     ).json
-    assert fitted["cross_validation"]["scores"]["SEMI"]["MAE"] < 0.4
+    assert fitted["cross_validation"]["scores"]["tuned"]["MAE"] < 0.4
+    metric = {"at": "MAE", "it": "MZE", "ls": "MSE"}[loss]
+    assert fitted["cross_validation"]["change"]["metric"] == metric
+    assert fitted["chosen"]["gain"]["metric"] == metric
     inspected = done("inspect", path, "--json").json
     assert inspected["parameters"]["loss"] == loss
+    assert inspected["chosen"] == fitted["chosen"] == read(path).manifest["chosen"]
     assert ("n_centers" in inspected) == (model == "kernel")
+    assert (fitted["chosen"]["bandwidth"] is not None) == (model == "kernel")
     assert done("inspect", path).out
 
 
@@ -270,6 +288,8 @@ def test_settings_reach_the_model(tmp_path):
     )
     file = read(path)
     final = file.model[-1]
+    assert type(final).__name__ == "LinearOrdinalClassifier"
+    assert file.manifest["chosen"] is None
     assert (final.unlabeled_weight, final.removed_class_, final.l2) == (0.5, "mild", 0.1)
     np.testing.assert_allclose(final.class_prior_, [0.2, 0.5, 0.3])
     assert final.margin == "squared"
@@ -336,7 +356,7 @@ def test_datasets_and_quickstart(tmp_path):
         assert fitted.json["labeled"] == 40
         assert len(fitted.json["features"]["numbers"]) == 10
     found = done("quickstart", "--draws", "3", "--json").json["methods"]
-    assert len(found) == 2
+    assert len(found) == 3
     for row in found.values():
         assert 0.6 < row["MAE"]["mean"] < 1.2
         assert 0.3 < row["QWK"]["mean"] < 0.9

@@ -138,10 +138,10 @@ def test_quickstart(tmp_path):
         text=True,
         check=True,
     )
-    rows = [line for line in result.stdout.splitlines() if line.startswith(("SV", "SEMI"))]
-    assert len(rows) == 2
+    rows = [line for line in result.stdout.splitlines() if line.startswith(("SV", "tuned"))]
+    assert len(rows) == 3
     for row in rows:
-        mae = float(row[28:].split("±")[0])
+        mae = float(row[32:].split("±")[0])
         assert 0.6 < mae < 1.2
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [picture]

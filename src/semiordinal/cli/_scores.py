@@ -10,8 +10,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .._typing import Array
-from ..held_out import HeldOut
+from ..held_out import TASKS, HeldOut
 from ..labels import encode_labels
+from ..losses import LOSSES
+from ..metrics import task_losses
 
 
 def predict_held_out(
@@ -19,14 +21,33 @@ def predict_held_out(
 ) -> list[HeldOut]:
     """Fit to the training rows of each split, predict its test rows."""
     found = []
-    for train, test in splits:
-        fitted = clone(model).fit(_safe_indexing(X, train), y[train])
-        predicted = fitted.predict(_safe_indexing(X, test))
-        found.append(
-            HeldOut(encode_labels(y[test], classes).codes, encode_labels(predicted, classes).codes)
-        )
+    for split in splits:
+        found.append(fit_and_predict(model, X, y, classes, split)[1])
         step(1)
     return found
+
+
+def fit_and_predict(model: Any, X: Any, y: Any, classes: list[Any], split: Any) -> Any:
+    """The model fitted to the training rows of a split, and what it predicts for the others."""
+    train, test = split
+    fitted = clone(model).fit(_safe_indexing(X, train), y[train])
+    predicted = fitted.predict(_safe_indexing(X, test))
+    held_out = HeldOut(
+        encode_labels(y[test], classes).codes, encode_labels(predicted, classes).codes
+    )
+    return fitted, held_out
+
+
+def metric_of(loss: str) -> str:
+    """Name of the error that a loss stands for."""
+    return next(name for name, task in TASKS.items() if task == LOSSES[loss].task)
+
+
+def row_errors(held_out: HeldOut, metric: str) -> Array:
+    """The error of each held-out row, whose mean is the metric."""
+    n_rows, n_classes = len(held_out.codes), int(held_out.codes.max()) + 1
+    losses = task_losses(TASKS[metric], held_out.predicted, n_classes)
+    return losses[np.arange(n_rows), held_out.codes]
 
 
 def standard_error(values: Array) -> float:

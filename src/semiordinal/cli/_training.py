@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ..labels import CLASS_PRIORS, resolve_prior
@@ -23,11 +24,13 @@ from ..tables.target import Target, read_target
 from ._face import CommandError, UsageError, cut_list
 
 _MOST_FOLDS = 5
+_ESTIMATED_PRIOR = "em"
 MODELS = {
     "linear": "LinearOrdinalClassifier",
     "kernel": "KernelOrdinalClassifier",
     "network": "NeuralOrdinalClassifier",
 }
+TUNED_MODELS = ("linear", "kernel")
 
 
 @dataclass(frozen=True)
@@ -159,20 +162,35 @@ def check_settings(model: str, loss: str, margin: str, models: Any = tuple(MODEL
     check_choice("--model", model, models)
     check_choice("--loss", loss, LOSSES)
     check_choice("--margin", margin, MARGINS)
+    if margin != "logistic" and not LOSSES[loss].uses_margin:
+        raise UsageError(f"--margin {margin} is for the losses at and it; --loss {loss} has none.")
 
 
-def build_estimator(model: str, target: Target, settings: dict[str, Any]) -> Any:
+def build_estimator(
+    model: str, target: Target, settings: dict[str, Any], tuned: bool = False
+) -> Any:
     """The estimator of that name, with those settings that it has."""
+    name = MODELS[model] + "CV" * tuned
     try:
-        constructor = getattr(import_module("semiordinal"), MODELS[model])
+        constructor = getattr(import_module("semiordinal"), name)
     except (AttributeError, ImportError):
         raise CommandError(
-            f"--model {model} needs PyTorch and a semiordinal that has {MODELS[model]}: "
+            f"--model {model} needs PyTorch and a semiordinal that has {name}: "
             "pip install --upgrade 'semiordinal[torch]'. Without it, use --model kernel."
         ) from None
     known = inspect.signature(constructor).parameters
     chosen = {name: value for name, value in settings.items() if name in known}
     return constructor(classes=target.classes, **chosen)
+
+
+def supervised_like(fitted: Any) -> Any:
+    """The classifier of labelled rows alone, with the settings that a fitted one has or chose.
+
+    The tuned ones choose penalty and width before they look at unlabelled rows, so that this
+    is what they choose without such rows (the method SV-CV).
+    """
+    plain = fitted.estimator_ if hasattr(fitted, "reason_") else fitted
+    return clone(plain).set_params(unlabeled_weight=0.0)
 
 
 def removed_class(text: str, target: Target) -> Any:
@@ -186,15 +204,31 @@ def removed_class(text: str, target: Target) -> Any:
     return by_text[text]
 
 
-def class_prior(text: str, target: Target) -> Any:
-    """``labels``, ``uniform``, or probabilities between commas, one for each class."""
-    if text in CLASS_PRIORS:
+def check_estimated_prior(text: str, model: str, fixing: list[str]) -> None:
+    """Raise if class priors are to be estimated by a model that cannot do so."""
+    if text != _ESTIMATED_PRIOR:
+        return
+    if model not in TUNED_MODELS:
+        raise UsageError(
+            f"--class-prior em is not for --model {model}; choose from {', '.join(TUNED_MODELS)}."
+        )
+    if fixing:
+        raise UsageError(
+            "--class-prior em is found in the search for settings, so it cannot go with "
+            f"{' and '.join(fixing)}. Leave out one or the other."
+        )
+
+
+def class_prior(text: str, target: Target, may_estimate: bool = False) -> Any:
+    """A word for class priors, or probabilities between commas, one for each class."""
+    known = (*CLASS_PRIORS, _ESTIMATED_PRIOR) if may_estimate else CLASS_PRIORS
+    if text in known:
         return text
     try:
         prior = [float(item) for item in split_list(text) or []]
     except ValueError:
         raise UsageError(
-            f"--class-prior {text} must be labels, uniform, or one probability for each class "
+            f"--class-prior {text} must be {', '.join(known)}, or one probability for each class "
             "between commas, from the lowest class to the highest."
         ) from None
     counts = np.array(list(target.counts.values()), dtype=float)

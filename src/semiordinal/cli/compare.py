@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from ..methods import Method
     from ._training import TrainingTable
 
-_REFERENCE = "SV"
+_DEFAULT = ("tuned", "SV-CV", "SV-prior-CV", "SV", "SEMI1", "SEMI2", "TOR")
+_ALL = "all"
+# Labelled rows alone: what others are tested against, the first of these that there is.
+_REFERENCES = ("SV-CV", "SV")
 
 
 @face.command("compare")
@@ -23,8 +26,8 @@ def compare(
     target: options.TargetOption,
     order: options.OrderOption = None,
     methods: Annotated[
-        str | None, typer.Option(help="Names between commas; by default all that are installed.")
-    ] = None,
+        str, typer.Option(help="Names between commas, or all that are installed: all.")
+    ] = ",".join(_DEFAULT),
     repeats: Annotated[int, typer.Option(min=2, help="Random splits of the labelled rows.")] = 10,
     test_size: Annotated[
         float, typer.Option(min=0.05, max=0.9, help="Share of the labelled rows to hold out.")
@@ -41,25 +44,29 @@ def compare(
 ) -> None:
     """Compare methods on random splits of the labelled rows of a table.
 
-    All methods see the same splits, and the unlabelled rows in each. Wilcoxon's signed-rank
-    test compares the error that the loss stands for with that of SV, split by split.
+    All methods see the same splits, and the unlabelled rows in each. tuned is what fit saves;
+    SV-CV is its like on labelled rows alone, and SV-prior-CV that with rows weighted to the
+    class priors; the others have fixed settings. Wilcoxon's signed-rank test compares the error
+    that the loss stands for with that of SV-CV (or SV), split by split.
 
     Examples:
 
       semiordinal compare wine.csv --target quality
-      semiordinal compare wine.csv --target quality --methods SV,SEMI-median,TOR --repeats 20
+      semiordinal compare wine.csv --target quality --methods SV-CV,tuned --repeats 20
+      semiordinal compare wine.csv --target quality --methods all
       semiordinal compare patients.csv --target stage --order mild,moderate,severe --json
     """
-    from ..held_out import TASKS
-    from ..losses import get_loss
     from ..methods import METHODS, available_methods
     from ..tables.reading import TableFile
     from . import _training as training
+    from ._scores import metric_of
 
     training.check_settings(model, loss, "logistic", models=("linear", "kernel"))
-    names = training.split_list(methods) or list(METHODS)
+    names = training.split_list(methods) or list(_DEFAULT)
     for name in names:
-        training.check_choice("--methods", name, METHODS)
+        training.check_choice("--methods", name, (*METHODS, _ALL))
+    if _ALL in names:
+        names = list(METHODS)
     table = training.training_table(
         TableFile(data, encoding), target, order, missing_label, keep or [], drop or []
     )
@@ -79,8 +86,7 @@ def compare(
     scores, failures = _scores(table, estimators, _splits(table, repeats, test_size, seed))
     if not scores:
         raise face.CommandError("No method could be fitted. " + " ".join(failures.values()))
-    task = get_loss(loss, "logistic").task
-    metric = next(name for name, known in TASKS.items() if known == task)
+    metric = metric_of(loss)
     rows = _summary(scores, metric)
     if as_json:
         result = {"metric": metric, "repeats": repeats, "methods": rows, "failed": failures}
@@ -147,7 +153,7 @@ def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str,
     from ..metrics import signed_rank_p_value
     from ._scores import standard_error
 
-    reference = _REFERENCE if _REFERENCE in scores else next(iter(scores))
+    reference = next(name for name in (*_REFERENCES, *scores) if name in scores)
     rows = []
     for name, values in scores.items():
         row: dict[str, Any] = {"method": name}

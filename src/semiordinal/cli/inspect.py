@@ -44,6 +44,7 @@ def inspect(
 def _contents(loaded: TableModel) -> dict[str, Any]:
     """All that is to be told, the model's own numbers before the manifest's."""
     from ..tables.encoding import encoded_names
+    from ._chosen import chosen
 
     estimator = loaded.pipeline[-1]
     typed = loaded.pipeline["typed"]
@@ -54,6 +55,7 @@ def _contents(loaded: TableModel) -> dict[str, Any]:
         "class_prior": estimator.class_prior_,
         "thresholds": estimator.thresholds_,
         "parameters": estimator.get_params(deep=False),
+        "chosen": chosen(estimator),
     }
     if hasattr(estimator, "centers_"):
         result["n_centers"] = estimator.centers_.shape[0]
@@ -66,6 +68,8 @@ def _contents(loaded: TableModel) -> dict[str, Any]:
 
 
 def _say(path: Path, result: dict[str, Any]) -> None:
+    from ._chosen import say_chosen
+
     manifest = result["manifest"]
     data = manifest.get("data")
     face.say(f"{path}: {result['estimator']}, schema {manifest['schema']}")
@@ -100,5 +104,7 @@ def _say(path: Path, result: dict[str, Any]) -> None:
         )
     if "n_centers" in result:
         face.say(f"{result['n_centers']} kernel centres, bandwidth {result['bandwidth']:.6g}.")
+    if result["chosen"]:
+        say_chosen(result["chosen"])
     for title, entries in (("Settings", result["parameters"]), ("Versions", manifest["versions"])):
         face.say(f"{title}: " + ", ".join(f"{name} {value}" for name, value in entries.items()))
