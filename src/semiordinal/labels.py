@@ -28,6 +28,10 @@ class ClassOrderWarning(UserWarning):
     """The order of the classes was guessed."""
 
 
+class ClassPriorWarning(UserWarning):
+    """The class prior given contradicts the labels."""
+
+
 @dataclass(frozen=True)
 class OrdinalLabels:
     """Codes of the labels and the classes in order."""
@@ -232,6 +236,7 @@ def _listed(values: Any) -> str:
 
 
 CLASS_PRIORS = ("labels", "uniform")
+_LEAST_PRIOR = 1e-6  # as near to 0 as the sum of a prior need be to 1
 
 
 def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
@@ -268,6 +273,26 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
             "their sum."
         )
     return prior / prior.sum()
+
+
+def fitting_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
+    """Class priors as `resolve_prior` gives them; a warning where they make light of labels.
+
+    Labels of a class with a prior of next to nothing count for next to nothing.
+    """
+    prior = resolve_prior(class_prior, class_counts, classes)
+    slighted = (prior < _LEAST_PRIOR) & (class_counts > 0)
+    if slighted.any():
+        pairs = zip(classes[slighted], prior[slighted], strict=True)
+        which = ", ".join(f"{label}: {share:.2g}" for label, share in pairs)
+        warnings.warn(
+            f"class_prior gives next to nothing to classes that have labels ({which}), so these "
+            "labels count for next to nothing. Check the prior and its order, or leave these "
+            "labels out.",
+            ClassPriorWarning,
+            stacklevel=4,
+        )
+    return prior
 
 
 def _by_class(class_prior: Any, classes: NDArray[Any]) -> Any:

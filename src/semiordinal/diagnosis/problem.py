@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._typing import Array, Codes
 from ..estimators import LinearOrdinalClassifier
-from ..labels import encode_labels, known_codes, resolve_prior
+from ..labels import encode_labels, fitting_prior, known_codes
 from ..losses import get_loss
 from ..metrics import task_losses
 from ..splits import LabelledKFold, Split
@@ -54,8 +54,10 @@ class Problem:
         for name in _NEEDED:
             if name not in model.get_params():
                 raise ValueError(
-                    f"estimator: {type(model).__name__} has no parameter {name}. Give a classifier "
-                    "that learns from unlabelled rows, such as LinearOrdinalClassifier."
+                    f"estimator: a {type(model).__name__} cannot be judged, since it has no "
+                    f"parameter {name}. Give a LinearOrdinalClassifier or a "
+                    "KernelOrdinalClassifier; of any other, compare the errors with and without "
+                    "unlabelled rows on the splits of semiordinal.selection.LabelledKFold."
                 )
         if not model.unlabeled_weight > 0:
             raise ValueError(
@@ -70,7 +72,7 @@ class Problem:
                 f"y holds one class only ({labels.classes[0]!r}). Label rows of another class too."
             )
         counts = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.classes))
-        prior = resolve_prior(model.class_prior, counts.astype(float), labels.classes)
+        prior = fitting_prior(model.class_prior, counts.astype(float), labels.classes)
         is_given = not (isinstance(model.class_prior, str) and model.class_prior == "labels")
         random = check_random_state(random_state)
         unlabeled = np.flatnonzero(labels.codes < 0)

@@ -71,9 +71,14 @@ class CoefficientsDisplay(Display):
             [str(names[i]) for i in order], coef[order], ends[order, 0], ends[order, 1], unit
         )
 
+    @property
+    def height(self) -> float:
+        """That the picture needs, in inches."""
+        return 1.2 + 0.3 * min(_MOST_SHOWN, len(self.names))
+
     def plot(self, ax: Any = None) -> Any:
         shown = min(_MOST_SHOWN, len(self.names))
-        ax = new_axes(ax, (8.0, 1.2 + 0.3 * shown))
+        ax = new_axes(ax, (8.0, self.height))
         ax.axvline(0, color=ink(), alpha=0.6, linewidth=1, linestyle=":")
         at = np.arange(shown)
         color = METHOD_COLORS[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,6 +40,34 @@ class SharesDisplay(Display):
     classes: list[str]
     shares: Mapping[str, Array]
     intervals: Mapping[str, Array] = field(default_factory=dict)
+
+    @classmethod
+    def from_values(
+        cls,
+        classes: Any,
+        shares: Mapping[str, Any],
+        intervals: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Of shares by group, one for each class, and the ends of intervals, (2, K), of some."""
+        if not shares:
+            raise ValueError("shares is empty; give the shares of one group at least.")
+        for name, each in shares.items():
+            if len(each) != len(classes):
+                raise ValueError(
+                    f"shares of {name!r} has {len(each)} entries; give one for each of the "
+                    f"{len(classes)} classes."
+                )
+        for name, each in (intervals or {}).items():
+            if name not in shares or np.shape(each) != (2, len(classes)):
+                raise ValueError(
+                    f"intervals of {name!r} has shape {np.shape(each)}; give two ends for each of "
+                    f"the {len(classes)} classes, (2, {len(classes)}), by the names in shares."
+                )
+        return cls(
+            class_names(classes),
+            {name: np.asarray(each, dtype=float) for name, each in shares.items()},
+            {name: np.asarray(each, dtype=float) for name, each in (intervals or {}).items()},
+        )
 
     def plot(self, ax: Any = None) -> Any:
         ax = new_axes(ax)
@@ -120,14 +148,4 @@ def plot_shares(
     >>> [tick.get_text() for tick in ax.get_xticklabels()]
     ['low', 'high']
     """
-    if not shares:
-        raise ValueError("shares is empty; give the shares of one group at least.")
-    for name, each in shares.items():
-        if len(each) != len(classes):
-            raise ValueError(
-                f"shares of {name!r} has {len(each)} entries; give one for each of the "
-                f"{len(classes)} classes."
-            )
-    arrays = {name: np.asarray(each, dtype=float) for name, each in shares.items()}
-    ends = {name: np.asarray(each, dtype=float) for name, each in (intervals or {}).items()}
-    return SharesDisplay(class_names(classes), arrays, ends).plot(ax)
+    return SharesDisplay.from_values(classes, shares, intervals).plot(ax)
