@@ -13,6 +13,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from scipy.integrate import trapezoid
 from sklearn.exceptions import NotFittedError
 
@@ -227,17 +228,25 @@ def test_long_names_are_neither_cut_by_the_edge_nor_alike(n_classes):
     variance = RiskVariance(2.0, lu=np.ones(n_classes), covariance=np.zeros(n_classes))
     rng = np.random.default_rng(0)
     codes = np.arange(60) % n_classes
-    pictures = [
-        plotting.plot_shares(names, {"labels": shares, "a long name of " * 5: shares}),
-        ConfusionDisplay(names, np.eye(n_classes)).plot(),
-        plot_variance_ratio(variance, names),
-        CoefficientsDisplay.from_values(names, shares).plot(),
-        ThresholdsDisplay.from_predictions(
-            rng.normal(size=60), codes, np.arange(n_classes - 1), names
-        ).plot(),
+    scores, thresholds = rng.normal(size=60), np.arange(n_classes - 1)
+    displays = [
+        SharesDisplay.from_values(names, {"labels": shares, "a long name of " * 5: shares}),
+        ConfusionDisplay(names, np.eye(n_classes)),
+        VarianceRatioDisplay.from_variance(variance, names),
+        CoefficientsDisplay.from_values(
+            [f"{i}: {names[0]}" for i in range(n_classes)],
+            shares,
+            unit="one standard deviation more",
+        ),
+        ThresholdsDisplay.from_predictions(scores, codes, thresholds, names),
     ]
-    for ax in pictures:
-        ax.figure.canvas.draw()
+    pictures = [display.plot() for display in displays]
+    for_pages = [
+        display.plot(Figure(figsize=(6.0, 3.8), layout="constrained").subplots())
+        for display in displays
+    ]
+    for ax in pictures + for_pages:
+        ax.figure.draw_without_rendering()
         drawn, figure = ax.get_tightbbox(), ax.figure.bbox
         assert figure.x0 <= drawn.x0 < drawn.x1 <= figure.x1
         assert figure.y0 <= drawn.y0 < drawn.y1 <= figure.y1
@@ -358,8 +367,6 @@ def test_cd_diagram_names_methods_from_the_best():
 
 
 def test_every_function_draws_on_the_axes_given():
-    from matplotlib.figure import Figure
-
     model, X, y = stages_model()
     variance = RiskVariance(2.0, lu=np.array([4.0, 1.0]), covariance=np.array([1.0, 0.0]))
     arguments = {

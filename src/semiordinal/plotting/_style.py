@@ -30,10 +30,11 @@ METHOD_COLORS_ON_DARK = (
     "#A6A6A6",
 )
 _MARKERS = "osDv^<>"
-_MOST_IN_A_COLUMN = 8
+_MOST_ABOVE = 5  # entries of a legend
 LETTERS_PER_INCH = 11  # or a few more
 _LETTERS_OF_A_NAME = 28
 _LETTERS_OF_A_LINE = 14  # of names that are written in two
+_FEWEST_OF_A_LINE = 10  # with room for fewer, names are turned
 
 
 def class_colors(n_classes: int, on_dark: bool = False) -> list[str]:
@@ -105,7 +106,7 @@ def drawn_names(names: Sequence[str], longest: int = _LETTERS_OF_A_NAME) -> list
     >>> drawn_names(["low", "rather high, but not very"], longest=12)
     ['low', 'rather high…']
     >>> drawn_names(["blood pressure at rest", "blood pressure at work"], longest=16)
-    ['…rest', '…work']
+    ['…at rest', '…at work']
     """
     return [without_formulas(name) for name in _cut(names, longest)]
 
@@ -119,11 +120,11 @@ def _cut(names: Sequence[str], longest: int) -> list[str]:
         alike.setdefault(text, []).append(name)
     for group in alike.values():
         if len(group) > 1:
-            # What they share comes first, so it is left out, up to the word where they part.
+            # What they share comes first; it is left out, but for the words before they part.
             letters = takewhile(lambda each: len(set(each)) == 1, zip(*group, strict=False))
             start = sum(1 for _ in letters)
-            word = group[0][:start].rfind(" ") + 1
-            start = word if start - word < longest // 2 else start
+            blank = group[0].find(" ", start - longest // 2, start)
+            start = start if blank < 0 else blank + 1
             rests = _cut([name[start:] for name in group], longest)
             cut |= {n: f"…{rest.lstrip('…')}" for n, rest in zip(group, rests, strict=True)}
     return [cut[name] for name in names]
@@ -131,16 +132,23 @@ def _cut(names: Sequence[str], longest: int) -> list[str]:
 
 def set_class_ticks(ax: Any, names: Sequence[str], down: bool = False) -> None:
     """Classes at 0, 1, ... along the axes, in two lines or turned where there is little room."""
-    shown = _cut(names, _LETTERS_OF_A_NAME)
+    longest = max(map(len, names))
     # As wide as the axes are before what stands beside them is given room.
     inches = ax.get_position().width * ax.figure.get_size_inches()[0]
     room = int(LETTERS_PER_INCH * inches / len(names))
-    turned = not down and room < min(_LETTERS_OF_A_LINE, max(map(len, shown)))
+    turned = not down and room < min(_FEWEST_OF_A_LINE, longest)
     width = _LETTERS_OF_A_LINE if down or turned else max(1, room)
     axis = ax.yaxis if down else ax.xaxis
-    axis.set_ticks(range(len(names)), [without_formulas(fill(name, width)) for name in shown])
+    axis.set_ticks(range(len(names)), [without_formulas(name) for name in _in_lines(names, width)])
     if turned:
         axis.set_tick_params(labelrotation=90)
+
+
+def _in_lines(names: Sequence[str], width: int) -> list[str]:
+    """Names in two lines, or more where they would then look alike."""
+    shown = _cut(names, _LETTERS_OF_A_NAME)
+    short = [fill(name, width, max_lines=2, placeholder="…") for name in shown]
+    return short if len(set(short)) == len(set(names)) else [fill(name, width) for name in shown]
 
 
 def apart(places: Any, least: float) -> list[bool]:
@@ -158,20 +166,17 @@ def apart(places: Any, least: float) -> list[bool]:
     return taken
 
 
-def add_legend(ax: Any, title: str = "", place: str = "inside") -> None:
-    """A legend inside, above or beside the axes; beside them where it is long."""
+def add_legend(ax: Any, title: str = "", above: bool = False) -> None:
+    """A legend beside the axes, or above them if it is short, where it hides nothing."""
     n_entries = len(ax.get_legend_handles_labels()[1])
-    if n_entries > _MOST_IN_A_COLUMN:
-        place = "beside"
-    settings: dict[str, dict[str, Any]] = {
-        "inside": {},
-        "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)},
-        "beside": {
-            "loc": "center left",
-            "bbox_to_anchor": (1.0, 0.5),
-            "fontsize": "small",
-            "ncols": 1 + n_entries // 20,
-        },
-    }
-    if n_entries:
-        ax.legend(title=title, frameon=False, **settings[place])
+    if above and n_entries <= _MOST_ABOVE:
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), title=title, frameon=False)
+    elif n_entries:
+        ax.legend(
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            title=title,
+            frameon=False,
+            fontsize="small",
+            ncols=1 + n_entries // 20,
+        )

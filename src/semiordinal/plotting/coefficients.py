@@ -86,7 +86,8 @@ class CoefficientsDisplay(Display):
         ax.plot(self.values[:shown], at, "o", color=color, markersize=6)
         ax.set_yticks(at, drawn_names(self.names[:shown], _LONGEST_NAME))
         ax.set_ylim(shown - 0.4, -0.6)
-        ax.set_xlabel(f"what {self.unit} adds to the score")
+        # It ends where the axes end, since it may be wider than they are beside long names.
+        ax.set_xlabel(f"what {self.unit} adds to the score", loc="right")
         if len(self.names) > shown:
             rest = f"the {shown} largest of {len(self.names)}"
             ax.set_title(rest, loc="left", fontsize="small")

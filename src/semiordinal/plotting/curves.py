@@ -82,7 +82,7 @@ class CurveDisplay(Display):
         ax.set_xticks(named, [f"{size:g}" for size in named])
         ax.set(xlabel=self.x_label, ylabel=self.y_label)
         if len(self.means) > 1:
-            add_legend(ax)
+            add_legend(ax, above=True)
         return ax
 
     def tables(self) -> list[Table]:

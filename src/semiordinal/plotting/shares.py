@@ -90,7 +90,7 @@ class SharesDisplay(Display):
         ends = [*self.shares.values(), *self.intervals.values()]
         ax.set_ylim(0, min(1.0, 1.08 * max(float(np.max(each)) for each in ends)))
         if len(self.shares) > 1:
-            add_legend(ax, place="above")
+            add_legend(ax, above=True)
         return ax
 
     @property

@@ -98,7 +98,7 @@ class ThresholdsDisplay(Display):
         ax.set(xlabel="latent score f(x)", ylabel="density, by share of class")
         ax.set_ylim(bottom=0)
         self._plot_thresholds(ax)
-        add_legend(ax, "class", "beside")
+        add_legend(ax, "class")
         return ax
 
     def _plot_thresholds(self, ax: Any) -> None:
