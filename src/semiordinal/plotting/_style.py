@@ -32,8 +32,7 @@ METHOD_COLORS_ON_DARK = (
 _MARKERS = "osDv^<>"
 _MOST_ABOVE = 5  # entries of a legend
 LETTERS_PER_INCH = 11  # or a few more
-_LETTERS_OF_A_NAME = 28
-_LETTERS_OF_A_LINE = 14  # of names that are written in two
+_LETTERS_OF_A_LINE = 14  # of names along an axis, in two lines
 _FEWEST_OF_A_LINE = 10  # with room for fewer, names are turned
 
 
@@ -98,7 +97,7 @@ def without_formulas(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def drawn_names(names: Sequence[str], longest: int = _LETTERS_OF_A_NAME) -> list[str]:
+def drawn_names(names: Sequence[str], longest: int = 18) -> list[str]:
     """Names to be drawn, cut if they are long, but such that they can be told apart.
 
     Examples
@@ -146,7 +145,7 @@ def set_class_ticks(ax: Any, names: Sequence[str], down: bool = False) -> None:
 
 def _in_lines(names: Sequence[str], width: int) -> list[str]:
     """Names in two lines, or more where they would then look alike."""
-    shown = _cut(names, _LETTERS_OF_A_NAME)
+    shown = _cut(names, 2 * _LETTERS_OF_A_LINE)
     short = [fill(name, width, max_lines=2, placeholder="…") for name in shown]
     return short if len(set(short)) == len(set(names)) else [fill(name, width) for name in shown]
 
