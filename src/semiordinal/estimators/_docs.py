@@ -50,8 +50,8 @@ classes : array-like, optional
 missing_label : scalar, default=nan
     Marks rows without a label, beside NaN, None and pd.NA, which always do.
 solver : {"auto", "closed_form", "newton", "lbfgs", "smoothing"}, default="auto"
-    "auto" takes the closed form for quadratic objectives, Newton for smooth convex ones,
-    smoothing for margins with kinks, L-BFGS else and for many coefficients.
+    "auto" takes the closed form for quadratic objectives, Newton for other smooth ones,
+    smoothing for margins with kinks, and L-BFGS for many coefficients.
 max_iter : int, default=1000
     Most iterations of one descent; smoothing makes several, and so do several starts.
 tol : float, default=1e-8

