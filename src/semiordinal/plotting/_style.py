@@ -32,6 +32,7 @@ METHOD_COLORS_ON_DARK = (
 _MARKERS = "osDv^<>"
 _MOST_ABOVE = 5  # entries of a legend
 LETTERS_PER_INCH = 11  # or a few more
+LONGEST_NAME = 40  # where there is much room, in letters
 _LETTERS_OF_A_LINE = 14  # of names along an axis, in two lines
 _FEWEST_OF_A_LINE = 10  # with room for fewer, names are turned
 

@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ._display import Display, Point, Table
-from ._style import METHOD_COLORS, drawn_names, ink, new_axes
+from ._style import LONGEST_NAME, METHOD_COLORS, drawn_names, ink, new_axes
 
 _MOST_SHOWN = 20
-_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +83,7 @@ class CoefficientsDisplay(Display):
         color = METHOD_COLORS[0]
         ax.hlines(at, self.low[:shown], self.high[:shown], color=color, linewidth=2.5, alpha=0.5)
         ax.plot(self.values[:shown], at, "o", color=color, markersize=6)
-        ax.set_yticks(at, drawn_names(self.names[:shown], _LONGEST_NAME))
+        ax.set_yticks(at, drawn_names(self.names[:shown], LONGEST_NAME))
         ax.set_ylim(shown - 0.4, -0.6)
         # It ends where the axes end, since it may be wider than they are beside long names.
         ax.set_xlabel(f"what {self.unit} adds to the score", loc="right")

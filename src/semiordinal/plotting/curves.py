@@ -11,9 +11,17 @@ import numpy as np
 from .._typing import Array
 from .._words import counted
 from ._display import Display, Point, Table
-from ._style import add_legend, apart, drawn_names, ink, method_colors, method_marker, new_axes
+from ._style import (
+    LONGEST_NAME,
+    add_legend,
+    apart,
+    drawn_names,
+    ink,
+    method_colors,
+    method_marker,
+    new_axes,
+)
 
-_LONGEST_NAME = 40
 _LEAST_GAP = 0.08  # of the width, between two numbers of rows that are both named
 
 
@@ -65,7 +73,7 @@ class CurveDisplay(Display):
         if self.reference is not None:
             ax.axhline(self.reference, color=ink(), alpha=0.6, linewidth=1, linestyle=":")
         colors = method_colors(len(self.means))
-        labels = drawn_names(list(self.means), _LONGEST_NAME)
+        labels = drawn_names(list(self.means), LONGEST_NAME)
         for i, (name, mean) in enumerate(self.means.items()):
             error = np.nan_to_num(self.errors[name])
             color = colors[i]

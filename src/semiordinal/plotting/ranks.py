@@ -12,9 +12,7 @@ from scipy.stats import studentized_range
 
 from .._words import counted
 from ._display import Display, Point, Table
-from ._style import LETTERS_PER_INCH, METHOD_COLORS, drawn_names, ink, new_axes
-
-_LONGEST_NAME = 40
+from ._style import LETTERS_PER_INCH, LONGEST_NAME, METHOD_COLORS, drawn_names, ink, new_axes
 
 
 def nemenyi_difference(n_methods: int, n_problems: int, alpha: float = 0.05) -> float:
@@ -89,7 +87,7 @@ class RanksDisplay(Display):
         bars = self.groups
         first_name = 0.9 + 0.35 * len(bars)  # below the bars
         bottom = first_name + 0.7 * (n_left - 1)
-        names = drawn_names(list(self.ranks), _LONGEST_NAME)
+        names = drawn_names(list(self.ranks), LONGEST_NAME)
         room = 2 * max(map(len, names)) / LETTERS_PER_INCH  # for names on either side
         ax = new_axes(ax, (max(8.0, 5.0 + room), 1.0 + 0.45 * (bottom + 1)))
         ax.set(xlim=(1, max(k, 1 + self.critical_difference)), ylim=(bottom + 0.5, -1.1))

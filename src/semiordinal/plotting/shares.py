@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import Array
 from ._display import Display, Point, Table
 from ._style import (
+    LONGEST_NAME,
     add_legend,
     class_names,
     drawn_names,
@@ -22,7 +23,6 @@ from ._style import (
 
 _STEP = 0.16  # between the groups of a class, or less where there are many
 _WIDTH = 0.8  # of all groups of a class, at most
-_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class SharesDisplay(Display):
         ax = new_axes(ax)
         k = len(self.classes)
         colors = method_colors(len(self.shares))
-        labels = drawn_names(list(self.shares), _LONGEST_NAME)
+        labels = drawn_names(list(self.shares), LONGEST_NAME)
         for i, (name, shares) in enumerate(self.shares.items()):
             x = np.arange(k) + self._offsets[i]
             style = {
