@@ -172,8 +172,10 @@ def order_option(classes: Sequence[Any]) -> str:
 
     Examples
     --------
-    >>> order_option(["low", "high"]), order_option(["it's low", "$high"])
-    ('--order low,high', '--order \'it\'"\'"\'s low,$high\'')
+    >>> print(order_option(["low", "high"]))
+    --order low,high
+    >>> print(order_option(["quite low", "$high"]))
+    --order 'quite low,$high'
     """
     return f"--order {shlex.quote(','.join(map(str, classes)))}"
 
