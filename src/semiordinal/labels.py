@@ -275,24 +275,18 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
     return prior / prior.sum()
 
 
-def fitting_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
-    """Class priors as `resolve_prior` gives them; a warning where they make light of labels.
-
-    Labels of a class with a prior of next to nothing count for next to nothing.
-    """
-    prior = resolve_prior(class_prior, class_counts, classes)
-    slighted = (prior < _LEAST_PRIOR) & (class_counts > 0)
-    if slighted.any():
-        pairs = zip(classes[slighted], prior[slighted], strict=True)
+def warn_of_slight_priors(prior: Array, class_counts: Array, classes: NDArray[Any]) -> None:
+    """Warn where a prior says that classes hardly occur, and labels say that they do."""
+    slight = (prior < _LEAST_PRIOR) & (class_counts > 0)
+    if slight.any():
+        pairs = zip(classes[slight], prior[slight], strict=True)
         which = ", ".join(f"{label}: {share:.2g}" for label, share in pairs)
         warnings.warn(
-            f"class_prior gives next to nothing to classes that have labels ({which}), so these "
-            "labels count for next to nothing. Check the prior and its order, or leave these "
-            "labels out.",
+            f"class_prior gives next to nothing to classes that have labels ({which}). Check the "
+            "prior and its order, or leave these labels out.",
             ClassPriorWarning,
             stacklevel=4,
         )
-    return prior
 
 
 def _by_class(class_prior: Any, classes: NDArray[Any]) -> Any:

@@ -14,7 +14,7 @@ from .._typing import Array
 from ..estimators._checks import check_count, check_flag, check_number
 from ..estimators._predict import ThresholdPredictor
 from ..estimators._rows import training_rows
-from ..labels import fitting_prior
+from ..labels import resolve_prior
 from ..models import center_and_scale
 from ._checks import check_every_class_labeled
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
@@ -151,7 +151,7 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
         check_number("label_weight", self.label_weight, 0, open_low=True)
         check_number("tol", self.tol, 0, open_low=True)
         rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
-        prior = fitting_prior(self.class_prior, rows.totals[0], rows.classes)
+        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         check_every_class_labeled(rows)
         codes = rows.labels.codes
         self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)

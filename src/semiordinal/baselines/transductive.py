@@ -16,7 +16,7 @@ from ..estimators._base import RiskMinimizer, warn_if_short
 from ..estimators._checks import check_count, check_number
 from ..estimators._predict import ThresholdPredictor
 from ..estimators._rows import training_rows
-from ..labels import fitting_prior
+from ..labels import resolve_prior
 from ..losses import get_loss
 from ..risks import Risk
 from ._checks import check_every_class_labeled
@@ -174,7 +174,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         check_number("unlabeled_weight", self.unlabeled_weight, 0)
         check_count("max_rounds", self.max_rounds)
         rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
-        prior = fitting_prior(self.class_prior, rows.totals[0], rows.classes)
+        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         check_every_class_labeled(rows)
         quotas = class_quotas(prior, rows.n_unlabeled)
         weights = self._weights(rows.n_unlabeled)

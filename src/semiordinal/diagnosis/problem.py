@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._typing import Array, Codes
 from ..estimators import LinearOrdinalClassifier
-from ..labels import encode_labels, fitting_prior, known_codes
+from ..labels import encode_labels, known_codes, resolve_prior
 from ..losses import get_loss
 from ..metrics import task_losses
 from ..splits import LabelledKFold, Split
@@ -72,7 +72,7 @@ class Problem:
                 f"y holds one class only ({labels.classes[0]!r}). Label rows of another class too."
             )
         counts = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.classes))
-        prior = fitting_prior(model.class_prior, counts.astype(float), labels.classes)
+        prior = resolve_prior(model.class_prior, counts.astype(float), labels.classes)
         is_given = not (isinstance(model.class_prior, str) and model.class_prior == "labels")
         random = check_random_state(random_state)
         unlabeled = np.flatnonzero(labels.codes < 0)

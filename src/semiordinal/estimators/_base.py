@@ -18,7 +18,7 @@ from .._threads import blas_threads_for
 from .._typing import Array
 from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import risk_on_rows
-from ..labels import fitting_prior
+from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..models import DrawPartial
 from ..objective import Objective, threshold_map
@@ -167,7 +167,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
                 finite=False,
                 draw=self._draw(),
             )
-            prior = fitting_prior(self.class_prior, rows.totals[0], rows.classes)
+            prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             risk = self._risk(rows, prior)
             with blas_threads_for(rows.matrix.n_columns):
                 rows = rows.read(take_gram=loss.margin.quadratic is not None)

@@ -13,7 +13,7 @@ from .._threads import blas_threads_for
 from .._typing import Array, Codes
 from ..calibration import calibrate_on_labels
 from ..corrections import get_correction
-from ..labels import fitting_prior
+from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..priors import shifted_prior
 from ..risks import Risk
@@ -131,7 +131,7 @@ class TunedClassifier(ProbabilityPredictor):
         )
         estimated = isinstance(self.class_prior, str) and self.class_prior == "em"
         given = "labels" if estimated else self.class_prior
-        prior = fitting_prior(given, rows.totals[0], rows.classes)
+        prior = resolve_prior(given, rows.totals[0], rows.classes)
         plain = self._plain_classifiers()
         risk = self._common_risk(plain[0], rows, prior)
         folds = self._folds(rows, sample_weight)

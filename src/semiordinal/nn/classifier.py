@@ -15,7 +15,7 @@ from .._typing import Array
 from ..estimators._predict import ProbabilityPredictor
 from ..estimators._risk import RiskChooser
 from ..estimators._rows import TrainingRows, training_rows
-from ..labels import fitting_prior
+from ..labels import resolve_prior
 from ..models import MatrixRows, column_moments
 from ..risks import Risk
 from ..rows import RowLabels
@@ -174,7 +174,7 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         rows = training_rows(
             self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
         )
-        prior = fitting_prior(self.class_prior, rows.totals[0], rows.classes)
+        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
         risk = self._risk(rows, prior)
         run = describe_run(self, rows)
         seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
