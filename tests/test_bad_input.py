@@ -111,6 +111,7 @@ def test_settings_of_the_risk(estimator, settings, message):
         ({"centers": "some"}, "centers='some' must be 'labeled', 'all'"),
         ({"centers": 0}, "centers=0 must be"),
         ({"centers": True}, "centers=True must be"),
+        ({"penalty": "rkhs"}, "penalty='rkhs' must be 'coef' or 'function'"),
     ],
     ids=str,
 )

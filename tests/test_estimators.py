@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,14 +21,19 @@ from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.models import KernelRows
 from semiordinal.solvers.newton import Newton
 
-ESTIMATORS = [LinearOrdinalClassifier, KernelOrdinalClassifier]
+FUNCTION_NORM = partial(KernelOrdinalClassifier, penalty="function")
+ESTIMATORS = {
+    "linear": LinearOrdinalClassifier,
+    "kernel": KernelOrdinalClassifier,
+    "kernel, function norm": FUNCTION_NORM,
+}
 ARGMAX = {
     "check_classifiers_train": "predict goes by the thresholds, which is right for the absolute "
     "loss, and need not be the most probable class"
 }
 
 
-@pytest.fixture(params=ESTIMATORS, ids=lambda cls: cls.__name__)
+@pytest.fixture(params=ESTIMATORS.values(), ids=ESTIMATORS)
 def estimator(request):
     return request.param
 
@@ -41,7 +48,7 @@ def diabetes():
 @pytest.mark.parametrize("loss", ["at", "it", "ls"])
 def test_check_estimator(estimator, loss):
     """Without probabilities (IT, LS) no failure is expected; with them (AT), the argmax."""
-    settings = {"l2": 1e-4} if (estimator, loss) == (KernelOrdinalClassifier, "ls") else {}
+    settings = {} if estimator is LinearOrdinalClassifier or loss != "ls" else {"l2": 1e-4}
     expected = ARGMAX if loss == "at" else {}
     results = check_estimator(
         estimator(loss=loss, **settings), expected_failed_checks=expected, on_skip=None

@@ -6,12 +6,15 @@ The risks are written for it by hand: for AT with ``ℓ(z) − ℓ(−z) = −C 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 
 from problems import make_problem
-from semiordinal import LinearOrdinalClassifier
+from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 
 ELL = {
     "logistic": (lambda z: cp.logistic(-z), 1),
@@ -77,8 +80,9 @@ class Oracle:
         kept = [(y, n) for y, n in self.counts.items() if y != k]
         return sum(self.problem.prior[y - 1] / n * self.psi(self.rows_of(y), y) for y, n in kept)
 
-    def minimum(self, risk, order_penalty=0.0, ordered=False):
-        objective = risk + L2 / 2 * cp.sum_squares(self.w)
+    def minimum(self, risk, order_penalty=0.0, ordered=False, norm=None):
+        squared = cp.sum_squares(self.w) if norm is None else cp.quad_form(self.w, norm)
+        objective = risk + L2 / 2 * squared
         gaps = cp.diff(self.theta)
         if order_penalty:
             objective += order_penalty * cp.sum(cp.pos(-cp.log(gaps)))
@@ -125,6 +129,29 @@ def test_every_fitting_solver_reaches_it(solver, gamma):
     risk = (1 - gamma) * oracle.supervised() + (gamma * oracle.lu(2) if gamma else 0)
     model = fitted(problem, unlabeled_weight=gamma, removed_class=2.0, solver=solver)
     assert_minimum(model, oracle.minimum(risk))
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.4])
+@pytest.mark.parametrize("centers", ["labeled", "all"])
+def test_kernel_with_the_penalty_of_its_function_space(gamma, centers):
+    """w'Kw over the weights of the centres themselves, for any of which K is nearly singular."""
+    problem = make_problem(seed=24)
+    model = KernelOrdinalClassifier(
+        centers=centers,
+        penalty="function",
+        unlabeled_weight=gamma,
+        removed_class=2.0,
+        standardize=False,
+        l2=L2,
+        class_prior=problem.prior,
+    ).fit(problem.X, problem.y)
+    columns = rbf_kernel(problem.X, model.centers_, gamma=0.5 / model.bandwidth_**2)
+    kernel = rbf_kernel(model.centers_, gamma=0.5 / model.bandwidth_**2)
+    oracle = Oracle(replace(problem, X=columns), "at", "logistic")
+    risk = (1 - gamma) * oracle.supervised() + (gamma * oracle.lu(2) if gamma else 0)
+    assert_minimum(model, oracle.minimum(risk, norm=cp.psd_wrap(kernel)))
+    weights = model.basis_ @ model.coef_
+    np.testing.assert_allclose(columns @ weights, model.predict_latent(problem.X), atol=1e-8)
 
 
 @pytest.mark.parametrize("l2", [1e-8, 1e-5, 1e3, 1e8])

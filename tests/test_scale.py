@@ -5,7 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
@@ -16,7 +18,7 @@ from semiordinal._threads import blas_threads_for, block_threads, map_in_order
 from semiordinal._workspace import Workspace
 from semiordinal.baselines import TransductiveOrdinalClassifier
 from semiordinal.models import ChunkSum, DrawPartial, drawn_rows
-from semiordinal.scale import BlockSource, ParquetSource
+from semiordinal.scale import BlockSource, ParquetSource, parquet
 from semiordinal.scale.source import Features
 
 RISKS = {"SV": 0.0, "LU": 1.0, "SEMI": 0.3}
@@ -204,6 +206,48 @@ def test_threads_change_nothing(folder):
             models.append(LinearOrdinalClassifier().fit(X, Y, X_unlabeled=folder))
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
     np.testing.assert_array_equal(models[0].thresholds_, models[1].thresholds_)
+
+
+def test_pieces_are_read_in_any_order_by_any_thread(folder, monkeypatch):
+    """Each row group a piece, several of them from one file at once, the last ones first."""
+    monkeypatch.setattr(parquet, "_PIECE_ROWS", 4000)
+    source = ParquetSource(folder, chunk_rows=1500).open(Features(len(NAMES), NAMES))
+    pieces = list(source._pieces())
+    assert [piece.n_rows for piece in pieces] == [4000, 4000, 2000] * 3
+
+    def read(piece):
+        return [(c.start, np.column_stack(c.values.columns)) for c in piece.chunks()]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [part for parts in pool.map(read, pieces[::-1]) for part in parts]
+    assert len(found) == 3 * (3 + 3 + 2)
+    for start, values in found:
+        np.testing.assert_array_equal(values, ROWS[NAMES].iloc[start : start + len(values)])
+    assert sum(len(values) for _, values in found) == len(ROWS)
+
+
+@pytest.mark.parametrize("loss", ["at", "ls"])
+def test_threads_change_nothing_where_files_have_several_pieces(folder, monkeypatch, loss):
+    whole = LinearOrdinalClassifier(loss=loss).fit(X, Y, X_unlabeled=folder)
+    monkeypatch.setattr(parquet, "_PIECE_ROWS", 4000)
+    models = []
+    for threads in (1, 4):
+        with threadpool_limits(threads, user_api="blas"):
+            models.append(LinearOrdinalClassifier(loss=loss).fit(X, Y, X_unlabeled=folder))
+    np.testing.assert_array_equal(parameters(models[0]), parameters(models[1]))
+    assert_same_fit(models[0], whole, 1e-11)
+
+
+def test_row_groups_without_rows_are_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "_PIECE_ROWS", 500)
+    table = pa.Table.from_pandas(ROWS[:2000], preserve_index=False)
+    path = tmp_path / "rows.parquet"
+    with pq.ParquetWriter(path, table.schema) as writer:
+        for start, stop in ((0, 0), (0, 1000), (0, 0), (1000, 2000), (0, 0)):
+            writer.write_table(table.slice(start, stop - start))
+    assert pq.ParquetFile(path).num_row_groups == 5
+    model = LinearOrdinalClassifier().fit(X, Y, X_unlabeled=path)
+    assert_same_fit(model, LinearOrdinalClassifier().fit(X, Y, X_unlabeled=ROWS[:2000]))
 
 
 def test_threads_in_memory_change_nothing():

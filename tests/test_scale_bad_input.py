@@ -13,7 +13,8 @@ from sklearn.exceptions import NotFittedError
 from scale_problems import NAMES, labeled, unlabeled, write_parts
 from semiordinal import LinearOrdinalClassifier
 from semiordinal.models import SourceError
-from semiordinal.scale import ParquetSource
+from semiordinal.scale import ParquetSource, parquet
+from semiordinal.scale.source import Features
 
 X, Y = labeled()
 ROWS = unlabeled(9000)
@@ -71,7 +72,10 @@ def test_a_column_twice(folder):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, None])
 @pytest.mark.parametrize("chunk_rows", [700, 2500, 10**6])
-def test_nan_is_named_by_file_row_group_and_row(folder, value, chunk_rows):
+@pytest.mark.parametrize("piece_rows", [1000, 10**6])
+def test_nan_is_named_by_file_row_group_and_row(folder, monkeypatch, value, chunk_rows, piece_rows):
+    monkeypatch.setattr(parquet, "_PIECE_ROWS", piece_rows)
+
     def spoil(frame):
         frame = frame.astype({"dose": "Float32" if value is None else "float32"})
         frame.loc[2345, "dose"] = pd.NA if value is None else value
@@ -155,6 +159,22 @@ def test_a_file_rewritten_in_the_middle_of_a_fit(folder):
     path = folder / "part-0.parquet"
     message = refused(Meddler(folder, lambda: rewrite(path, lambda f: f[:-1])))
     assert "part-0.parquet' was changed" in message
+
+
+def test_a_file_rewritten_while_its_row_groups_are_handed_out(folder):
+    source = ParquetSource(folder / "part-0.parquet").open(Features(len(NAMES), NAMES))
+    (piece,) = source._pieces()
+    rewrite(folder / "part-0.parquet", lambda f: f[:-1])
+    with pytest.raises(SourceError, match=r"part-0.parquet' was changed"):
+        next(piece.chunks())
+
+
+def test_of_two_faults_the_first_is_told(folder):
+    """Whichever thread finds its own fault first, that of the earlier rows is reported."""
+    for part in (1, 2):
+        rewrite(folder / f"part-{part}.parquet", lambda f: f.assign(age=np.nan))
+    for _ in range(5):
+        assert "part-1.parquet', row group 0, row 0" in refused(folder)
 
 
 def test_a_model_that_was_there_stays(folder):

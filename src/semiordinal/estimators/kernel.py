@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ class KernelOrdinalClassifier(RiskMinimizer):
 
     The score is ``Σ_j w_j exp(−‖x − c_j‖² / (2 σ²))`` with centres c_j at the distinct
     labelled rows, and ``risk + (l2/2)‖w‖²`` is minimised as in
-    `LinearOrdinalClassifier`. ``standardize`` acts on the columns of X, before distances
-    are taken.
+    `LinearOrdinalClassifier`, or ``risk + (l2/2) w'Kw`` with the kernel matrix K of the
+    centres. ``standardize`` acts on the columns of X, before distances are taken.
 
     Parameters
     ----------
@@ -42,12 +43,18 @@ class KernelOrdinalClassifier(RiskMinimizer):
     centers : "labeled", "all" or int, default="labeled"
         Distinct labelled rows, distinct rows of any kind, or so many of the latter drawn
         at random.
+    penalty : {"coef", "function"}, default="coef"
+        What l2 multiplies: the squared norm of w, as in the paper, or that of the score in the
+        kernel's function space, ``w'Kw``, which holds rough scores back.
     {parameters}
 
     Attributes
     ----------
     coef_ : array of shape (n_centers,)
-        Weights of the centres.
+        Weights of the centres; with ``penalty="function"`` those of the functions in `basis_`.
+    basis_ : array of shape (n_centers, n_centers) or None
+        With ``penalty="function"``, functions that are orthonormal in the kernel's function
+        space, by their weights of the centres; ``basis_ @ coef_`` is w.
     centers_ : array or sparse matrix of shape (n_centers, n_features)
         Centres, on the original scale of X.
     bandwidth_ : float
@@ -74,6 +81,7 @@ class KernelOrdinalClassifier(RiskMinimizer):
         *,
         bandwidth: float = 1.0,
         centers: Any = "labeled",
+        penalty: str = "coef",
         loss: str = "at",
         margin: str = "logistic",
         unlabeled_weight: float = 0.25,
@@ -121,6 +129,7 @@ class KernelOrdinalClassifier(RiskMinimizer):
         )
         self.bandwidth = bandwidth
         self.centers = centers
+        self.penalty = penalty
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -129,6 +138,8 @@ class KernelOrdinalClassifier(RiskMinimizer):
             raise ValueError(
                 f"centers={self.centers!r} must be 'labeled', 'all', or a number of centres."
             )
+        if self.penalty not in ("coef", "function"):
+            raise ValueError(f"penalty={self.penalty!r} must be 'coef' or 'function'.")
 
     def _columns(self, rows: TrainingRows) -> Columns:
         check_finite(rows.matrix)
@@ -136,13 +147,17 @@ class KernelOrdinalClassifier(RiskMinimizer):
         labeled = _distinct(rows.matrix.take(np.flatnonzero(rows.labels.codes >= 0)))
         centers = self._choose_centers(rows, labeled)
         width = self.bandwidth * median_distance(as_dense(labeled) / scale)
+        columns = _kernel_columns(mean, scale, centers, width)
+        if self.penalty == "function":
+            columns = columns.orthonormal()
         fitted = {
             "centers_": centers,
             "bandwidth_": width,
+            "basis_": columns.basis,
             "column_mean_": mean,
             "column_scale_": scale,
         }
-        return Columns(_kernel_rows(rows.matrix, mean, scale, centers, width), fitted=fitted)
+        return Columns(_kernel_rows(rows.matrix, mean, columns), fitted=fitted)
 
     def _choose_centers(self, rows: TrainingRows, labeled: Any) -> Any:
         if self.centers == "labeled":
@@ -159,15 +174,19 @@ class KernelOrdinalClassifier(RiskMinimizer):
         return distinct[np.sort(random.permutation(distinct.shape[0])[: self.centers])]
 
     def _design(self, X: Any) -> Design:
-        return _kernel_rows(
-            MatrixRows([X]), self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_
+        columns = _kernel_columns(
+            self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_
         )
+        return _kernel_rows(MatrixRows([X]), self.column_mean_, replace(columns, basis=self.basis_))
 
 
-def _kernel_rows(matrix: Any, mean: Array, scale: Array, centers: Any, width: float) -> Design:
+def _kernel_columns(mean: Array, scale: Array, centers: Any, width: float) -> KernelColumns:
     shifted = centers if sparse.issparse(centers) else centers - mean
-    inputs = matrix.centered(mean) if mean.any() else matrix
-    return kernel_rows(inputs, KernelColumns(scale, divide_columns(shifted, scale), width))
+    return KernelColumns(scale, divide_columns(shifted, scale), width)
+
+
+def _kernel_rows(matrix: Any, mean: Array, columns: KernelColumns) -> Design:
+    return kernel_rows(matrix.centered(mean) if mean.any() else matrix, columns)
 
 
 def _distinct(rows: MatrixRows) -> Any:

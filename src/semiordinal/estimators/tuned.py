@@ -67,6 +67,8 @@ class KernelOrdinalClassifierCV(TunedClassifier):
         Candidates for σ, as multiples of the median distance between labelled rows.
     centers : "labeled", "all" or int, default="labeled"
         As of `KernelOrdinalClassifier`.
+    penalty : {"coef", "function"}, default="coef"
+        As of `KernelOrdinalClassifier`: what l2 multiplies.
     {parameters}
 
     Attributes
@@ -94,6 +96,7 @@ class KernelOrdinalClassifierCV(TunedClassifier):
         *,
         bandwidths: Any = (0.5, 1.0, 2.0),
         centers: Any = "labeled",
+        penalty: str = "coef",
         loss: str = "at",
         margin: str = "logistic",
         l2s: Any = (0.1, 0.01, 0.001, 0.0001, 0.00001),
@@ -141,6 +144,7 @@ class KernelOrdinalClassifierCV(TunedClassifier):
         )
         self.bandwidths = bandwidths
         self.centers = centers
+        self.penalty = penalty
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -153,8 +157,7 @@ class KernelOrdinalClassifierCV(TunedClassifier):
         self._plain_classifiers()[0]._check_parameters()
 
     def _plain_classifiers(self) -> list[RiskMinimizer]:
-        shared = self._shared_settings()
+        shared = {"centers": self.centers, "penalty": self.penalty, **self._shared_settings()}
         return [
-            KernelOrdinalClassifier(bandwidth=float(width), centers=self.centers, **shared)
-            for width in self.bandwidths
+            KernelOrdinalClassifier(bandwidth=float(width), **shared) for width in self.bandwidths
         ]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
@@ -19,6 +19,8 @@ from .linear import BlockRows, ChunkSum, MatrixRows, block_slices
 _KEPT_BYTES = 2**30
 # The median distance is taken over at most this many rows, evenly spaced.
 _MEDIAN_ROWS = 2000
+# Eigenvalues of the kernel matrix below this share of the largest are rounding.
+_RANK_TOLERANCE = 1e-12
 
 
 def median_distance(rows: Array) -> float:
@@ -54,18 +56,35 @@ class KernelColumns:
         On the scale of the divided inputs.
     width : float
         Standard deviation of the kernel.
+    basis : array of shape (n_centers, n_centers), optional
+        Combinations of the centres' kernels that are the columns, in place of each by itself.
     """
 
     scale: Array
     centers: Any
     width: float
+    basis: Array | None = None
 
     @property
     def n_columns(self) -> int:
         return int(self.centers.shape[0])
 
     def __call__(self, inputs: Any) -> Array:
-        return gaussian_kernel(divide_columns(inputs, self.scale), self.centers, self.width)
+        kernel = gaussian_kernel(divide_columns(inputs, self.scale), self.centers, self.width)
+        return kernel if self.basis is None else kernel @ self.basis
+
+    def orthonormal(self) -> KernelColumns:
+        """The same functions by a basis that is orthonormal in the kernel's function space.
+
+        The squared norm of a function is then that of its coefficients. Of all such bases this is
+        the one nearest to the centres' own kernels, K^(-1/2), which depends on no choice of signs.
+        Directions in which the centres differ by rounding alone are left out.
+        """
+        gram = gaussian_kernel(self.centers, self.centers, self.width)
+        values, vectors = linalg.eigh(gram)
+        kept = values > _RANK_TOLERANCE * values[-1]
+        scaled = vectors[:, kept] / values[kept] ** 0.25
+        return replace(self, basis=scaled @ scaled.T)
 
 
 class KernelRows(BlockRows):

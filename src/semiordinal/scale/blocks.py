@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..models import SourceError
-from .source import Chunk, Features, LocalSource
+from .source import Chunk, Features, LocalSource, Piece
 
 
 def as_matrix(block: Any, features: Features, where: str) -> Any:
@@ -108,7 +108,7 @@ class BlockSource(LocalSource):
     def _open(self) -> None:
         pass
 
-    def _chunks(self) -> Iterator[Chunk]:
+    def _pieces(self) -> Generator[Piece]:
         blocks = self.make_blocks()
         if not isinstance(blocks, Iterable):
             raise SourceError(
@@ -119,8 +119,13 @@ class BlockSource(LocalSource):
             place = f"block {number} of X_unlabeled"
             matrix = as_matrix(block, self._features, place)
             if len(matrix):
-                yield Chunk(matrix, start, partial(_row_of, place))
+                chunk = Chunk(matrix, start, partial(_row_of, place))
+                yield Piece(len(matrix), partial(_only, chunk))
             start += len(matrix)
+
+
+def _only(chunk: Chunk) -> Generator[Chunk]:
+    yield chunk
 
 
 def _row_of(place: str, row: int) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from ..models import ColumnChunk, SourceError
 from .blocks import missing_columns, needed_names, wrong_type
-from .source import Chunk, LocalSource
+from .source import Chunk, LocalSource, Piece
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".parquet", ".pq")
 _CHUNK_ROWS = 2**15
+# A thread takes row groups of so many rows at a time, or a single one that has more.
+_PIECE_ROWS = 2**18
+# What the allocator keeps for a thread adds up, slowly; to let it go takes time.
+_RELEASE_ELEMENTS = 2**26
 # Read as they are needed: buffered ahead, the columns of whole row groups would stay in memory.
 _BUFFER_BYTES = 2**18
 
@@ -42,15 +47,15 @@ class ParquetFile:
         return repr(self.path)
 
     @contextmanager
-    def opened(self) -> Iterator[pq.ParquetFile]:
-        """The file, if it is as it was."""
+    def opened(self, metadata: pq.FileMetaData | None = None) -> Iterator[pq.ParquetFile]:
+        """The file, if it is as it was; ``metadata`` that is known is not read again."""
         size, changed = _state(self.path, self.filesystem)
         if (size, changed) != (self.size, self.changed):
             raise SourceError(
                 f"The file {self.name} was changed while its rows were in use. Files must stay as "
                 "they are until the end."
             )
-        with _opened(self.path, self.filesystem) as file:
+        with _opened(self.path, self.filesystem, metadata) as file:
             yield file
 
 
@@ -133,7 +138,7 @@ class ParquetSource(LocalSource):
     columns : list of str, optional
         Names of the columns, in the order of X's; by default those of X.
     chunk_rows : int, default=32768
-        Rows that are read at a time; some such chunks are in memory at once.
+        Rows that are read at a time by each thread, from row groups of its own.
     """
 
     def __init__(
@@ -168,67 +173,87 @@ class ParquetSource(LocalSource):
             raise SourceError(f"{file.name} has no rows. Leave it out.")
         return file
 
-    def _chunks(self) -> Iterator[Chunk]:
-        from pyarrow import default_memory_pool
-
+    def _pieces(self) -> Generator[Piece]:
         start = 0
         for file in self._files:
-            # What the allocator keeps for later would add up, since threads free what others took.
+            groups = RowGroups.of(file)
+            for run in groups.runs(_PIECE_ROWS):
+                n_rows = groups.starts[run.stop] - groups.starts[run.start]
+                if n_rows:
+                    yield Piece(n_rows, partial(self._chunks, groups, run, start))
+                start += n_rows
+
+    def _chunks(self, groups: RowGroups, run: range, start: int) -> Generator[Chunk]:
+        from pyarrow import default_memory_pool
+
+        first = groups.starts[run.start]
+        turn = start * self.n_columns // _RELEASE_ELEMENTS
+        for batch in groups.batches(self._names, self.chunk_rows, run):
+            columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self._names]
+            yield Chunk(ColumnChunk(columns), start, groups.place_from(first))
+            first += batch.num_rows
+            start += batch.num_rows
+        if start * self.n_columns // _RELEASE_ELEMENTS > turn:
             default_memory_pool().release_unused()
-            with file.opened() as opened:
-                groups = RowGroups(file, opened)
-                first = 0
-                for batch in groups.batches(self._names, self.chunk_rows):
-                    columns = [
-                        batch.column(name).to_numpy(zero_copy_only=False) for name in self._names
-                    ]
-                    yield Chunk(ColumnChunk(columns), start, groups.place_from(first))
-                    first += batch.num_rows
-                    start += batch.num_rows
 
 
 class RowGroups:
-    """The row groups of an open file, read in batches; errors name them."""
+    """The row groups of a file, read in batches by any thread; errors name them."""
 
-    def __init__(self, file: ParquetFile, opened: pq.ParquetFile):
+    def __init__(self, file: ParquetFile, metadata: pq.FileMetaData):
         self.file = file
-        self.opened = opened
-        sizes = [opened.metadata.row_group(i).num_rows for i in range(opened.num_row_groups)]
-        self.ends = list(accumulate(sizes))
+        self.metadata = metadata
+        sizes = (metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+        self.starts = [0, *accumulate(sizes)]
 
-    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[pa.RecordBatch]:
+    @classmethod
+    def of(cls, file: ParquetFile) -> RowGroups:
+        """Those of a file, if it is as it was."""
+        with file.opened() as opened:
+            return cls(file, opened.metadata)
+
+    def runs(self, most_rows: int, within: range | None = None) -> Iterator[range]:
+        """Consecutive row groups with so many rows at most, or a single one that has more."""
+        groups = range(self.metadata.num_row_groups) if within is None else within
+        first = groups.start
+        while first < groups.stop:
+            stop = first + 1
+            while stop < groups.stop and self.starts[stop + 1] - self.starts[first] <= most_rows:
+                stop += 1
+            yield range(first, stop)
+            first = stop
+
+    def batches(
+        self, names: Sequence[str], n_rows: int, within: range | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """Some columns, so many rows at a time; small row groups are read together."""
         import pyarrow as pa
 
-        first = 0
-        while first < len(self.ends):
-            begin = self.ends[first - 1] if first else 0
-            last = first
-            while last + 1 < len(self.ends) and self.ends[last + 1] - begin <= n_rows:
-                last += 1
-            groups = list(range(first, last + 1))
-            read = 0
-            try:
-                for batch in self.opened.iter_batches(
-                    n_rows, row_groups=groups, columns=list(names), use_threads=False
-                ):
-                    read += batch.num_rows
-                    yield batch
-            except (pa.ArrowException, OSError) as error:
-                among = f"row group {first}" if first == last else f"row groups {first} to {last}"
-                raise unreadable(f"{self.file.name}, {among},", error) from error
-            if read != self.ends[last] - begin:
-                raise SourceError(f"{self.file.name}, row group {first}, is cut short.")
-            first = last + 1
+        # A file that is open must not be read by two threads, so each reader opens its own.
+        with self.file.opened(self.metadata) as opened:
+            for run in self.runs(n_rows, within):
+                read = 0
+                try:
+                    for batch in opened.iter_batches(
+                        n_rows, row_groups=list(run), columns=list(names), use_threads=False
+                    ):
+                        read += batch.num_rows
+                        yield batch
+                except (pa.ArrowException, OSError) as error:
+                    among = f"row group {run[0]}"
+                    if len(run) > 1:
+                        among = f"row groups {run[0]} to {run[-1]}"
+                    raise unreadable(f"{self.file.name}, {among},", error) from error
+                if read != self.starts[run.stop] - self.starts[run.start]:
+                    raise SourceError(f"{self.file.name}, row group {run[0]}, is cut short.")
 
     def place_from(self, first: int) -> Any:
         """A function that tells the place of a row, counted from ``first``, in words."""
 
         def place(row: int) -> str:
             position = first + row
-            group = int(np.searchsorted(self.ends, position, side="right"))
-            within = position - (self.ends[group - 1] if group else 0)
-            return f"{self.file.name}, row group {group}, row {within}"
+            group = int(np.searchsorted(self.starts, position, side="right")) - 1
+            return f"{self.file.name}, row group {group}, row {position - self.starts[group]}"
 
         return place
 
@@ -245,13 +270,17 @@ def _state(path: str, filesystem: Any) -> tuple[int, Any]:
 
 
 @contextmanager
-def _opened(path: str, filesystem: Any) -> Iterator[pq.ParquetFile]:
+def _opened(
+    path: str, filesystem: Any, metadata: pq.FileMetaData | None = None
+) -> Iterator[pq.ParquetFile]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         stream = filesystem.open_input_file(path)
-        file = pq.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+        file = pq.ParquetFile(
+            stream, metadata=metadata, pre_buffer=False, buffer_size=_BUFFER_BYTES
+        )
     except (pa.ArrowException, OSError) as error:
         raise unreadable(repr(path), error) from error
     with stream:

@@ -119,16 +119,19 @@ class PartWriter:
         import pyarrow.parquet as pq
 
         file = file_at(path, filesystem)
+        groups = RowGroups.of(file)
+        present = groups.metadata.schema.to_arrow_schema().names
+        lacking = [name for name in self.columns if name not in present]
+        if lacking:
+            raise missing_columns(file.name, lacking, present)
         schema = self.schema.with_metadata({_STAMP: self._stamped(path, filesystem)})
-        with written_whole(part, force=True) as temporary, file.opened() as opened:
-            present = opened.schema_arrow.names
-            lacking = [name for name in self.columns if name not in present]
-            if lacking:
-                raise missing_columns(file.name, lacking, present)
-            with pq.ParquetWriter(temporary, schema) as writer:
-                for frame in self._batches(RowGroups(file, opened)):
-                    table = pa.Table.from_pandas(frame, self.schema, preserve_index=False)
-                    writer.write_table(table.replace_schema_metadata(schema.metadata))
+        with (
+            written_whole(part, force=True) as temporary,
+            pq.ParquetWriter(temporary, schema) as writer,
+        ):
+            for frame in self._batches(groups):
+                table = pa.Table.from_pandas(frame, self.schema, preserve_index=False)
+                writer.write_table(table.replace_schema_metadata(schema.metadata))
         return file.n_rows
 
     def _batches(self, groups: RowGroups) -> Iterator[Any]:

@@ -1,9 +1,9 @@
-"""What every source of unlabelled rows shares: passes, their progress, chunks in order."""
+"""What every source of unlabelled rows shares: passes, their progress, sums in order."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple, Self
 
@@ -30,6 +30,13 @@ class Chunk(NamedTuple):
     values: Any
     start: int
     where: Callable[[int], str]
+
+
+class Piece(NamedTuple):
+    """So many consecutive rows; ``chunks`` gives them, in the thread that sums them."""
+
+    n_rows: int
+    chunks: Callable[[], Generator[Chunk]]
 
 
 class RowSource(ABC):
@@ -75,30 +82,32 @@ class RowSource(ABC):
 
 
 class LocalSource(RowSource):
-    """A source whose chunks are read here, one after the other, while others are summed."""
+    """A source whose rows are summed here, by threads that take a piece each."""
 
     @abstractmethod
-    def _chunks(self) -> Iterator[Chunk]:
-        """Chunks in order."""
+    def _pieces(self) -> Generator[Piece]:
+        """Pieces in order, the same whatever the number of threads."""
 
     def _reduce(self, chunk_sum: ChunkSum[S], step: Callable[[int], None]) -> S:
-        n_threads = block_threads()
-
-        def of_chunk(chunk: Chunk) -> tuple[S, int]:
+        def of_chunk(chunk: Chunk) -> S:
             try:
-                return chunk_sum(chunk.values, start=chunk.start), chunk.values.shape[0]
+                return chunk_sum(chunk.values, start=chunk.start)
             except NotFiniteError as error:
                 column = self._features.label(error.column)
                 raise not_finite(chunk.where(error.row - chunk.start), column) from None
 
-        def sums(chunks: Iterator[Chunk]) -> Iterator[S]:
-            for part, n_rows in map_in_order(of_chunk, chunks, n_threads):
+        def of_piece(piece: Piece) -> tuple[S, int]:
+            with closing(piece.chunks()) as chunks:
+                return summed(map(of_chunk, chunks)), piece.n_rows
+
+        def sums(pieces: Iterator[Piece]) -> Iterator[S]:
+            for part, n_rows in map_in_order(of_piece, pieces, block_threads()):
                 step(n_rows)
                 yield part
 
-        with closing(self._chunks()) as chunks:  # type: ignore[type-var]
+        with closing(self._pieces()) as pieces:
             try:
-                return summed(sums(chunks))
+                return summed(sums(pieces))
             except StopIteration:
                 raise SourceError("X_unlabeled has no rows.") from None
 
