@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import pickle
 import re
+import subprocess
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cli_problems import ORDER, done, patients, refused, semiordinal, with_few_labels
@@ -41,8 +45,55 @@ def test_a_target_that_is_not_there(folder, tmp_path):
 
 def test_names_without_an_order_suggest_one(folder, tmp_path):
     told = refused(2, *fit(folder / "few.csv", tmp_path / "m"))
-    assert f'--order "{ORDER}"' in told
+    assert f"--order {ORDER}" in told
     assert not (tmp_path / "m").exists()
+
+
+def test_the_suggested_order_can_be_pasted_into_a_shell(tmp_path):
+    classes = ["it's $HOME", 'so "so"', "high; rm `x` *"]
+    table = pd.DataFrame({"x": range(30), "y": np.resize([*classes, ""], 30)})
+    table["x"] **= 2
+    table.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m")
+    suggested = refused(2, *asked).split("perhaps: ")[1]
+    said = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {suggested}"], capture_output=True, text=True, check=True
+    )
+    option, order = said.stdout.splitlines()
+    assert option == "--order"
+    assert sorted(order.split(",")) == sorted(classes)
+    found = done(*asked, option, order, "--json").json
+    assert set(found["class_counts"]) == set(classes)
+    table["y"] = np.resize(["low, or so", "mid", "high", ""], 30)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert "without commas" in refused(2, *asked, "--force")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_columns_of_the_same_name_are_refused(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    if suffix == ".parquet":
+        columns = [pa.array([1.0, 2.0, 4.0]), pa.array([3.0, 1.0, 1.0]), pa.array([1, 2, 1])]
+        pq.write_table(pa.Table.from_arrays(columns, ["a", "a", "y"]), path)
+    else:
+        text = 'a,"a",y,,\n1,3,1,0,0\n2,1,2,0,0\n4,1,1,0,0\n'
+        opener = gzip.open if suffix.endswith("gz") else open
+        with opener(path, "wt", encoding="utf-8-sig") as file:
+            file.write(text)
+    for command in ("fit", "compare", "diagnose"):
+        out = ("--out", tmp_path / "m") if command == "fit" else ()
+        told = refused(1, command, path, "--target", "y", *out)
+        assert "more than one column of the name a." in told
+        assert "a name of its own" in told
+
+
+def test_a_prior_of_next_to_nothing_for_a_class_with_labels_is_noted(folder, tmp_path):
+    asked = (*fit(folder / "few.csv", tmp_path / "m"), "--order", ORDER, "--json")
+    found = done(*asked, "--class-prior", "1e-12,0.5,0.5").json
+    (note,) = [note for note in found["notes"] if "next to nothing" in note]
+    assert "(mild: 1e-12)" in note
+    found = done(*asked, "--force", "--class-prior", "0.01,0.49,0.5").json
+    assert not any("next to nothing" in note for note in found["notes"])
 
 
 def test_an_order_that_does_not_fit(folder, tmp_path):

@@ -18,7 +18,14 @@ from sklearn.metrics import roc_auc_score
 
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.diagnosis import CovariateShift, Gain, PriorShift, bootstrap_coefficients, diagnose
+from semiordinal.diagnosis import (
+    CovariateShift,
+    EquivalentLabels,
+    Gain,
+    PriorShift,
+    bootstrap_coefficients,
+    diagnose,
+)
 from semiordinal.diagnosis.curves import _equivalent
 from semiordinal.diagnosis.gain import cross_validated_gain, gain_of
 from semiordinal.diagnosis.problem import Problem
@@ -181,8 +188,16 @@ def test_equivalent_labels_lie_on_the_curve():
     harm = _equivalent(given, sizes, curve, gain_from(-0.3, -0.1, -0.05))
     assert harm.total == pytest.approx(30)
     assert worth_in_labels(harm) == (
-        "The unlabelled rows cost as much as 30 labels fewer would (90 % interval: 20 to 45)."
+        "The unlabelled rows cost as much as the loss of 30 labels would (90 % interval: 20 to 45)."
     )
+
+
+def test_one_label_is_no_plural():
+    untold = EquivalentLabels(60, math.nan, 59.0, 61.0, "it is so")
+    assert "from 1 label lost to 1 gained" in worth_in_labels(untold)
+    assert "about 1 more label (" in worth_in_labels(EquivalentLabels(60, 61.0, 60.5, 62.0))
+    assert "the loss of 1 label would" in worth_in_labels(EquivalentLabels(60, 59.0, 58.0, 59.4))
+    assert "any number" in worth_in_labels(EquivalentLabels(60, math.nan, 59.0, math.inf, "why"))
 
 
 @pytest.mark.parametrize("mean", [-0.01, 0.0, 0.01])
@@ -375,10 +390,18 @@ def test_very_many_unlabelled_rows_are_drawn_from():
     assert (found.n_unlabeled, found.n_unlabeled_used) == (382, 50)
 
 
+def test_networks_are_refused_with_a_remedy():
+    networks = pytest.importorskip("semiordinal.nn", exc_type=ImportError)
+    with pytest.raises(
+        ValueError, match=r"NeuralOrdinalClassifier cannot be judged.*Kernel.*KFold"
+    ):
+        diagnose(X, Y, networks.NeuralOrdinalClassifier())
+
+
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="unlabeled_weight=0 uses no unlabelled rows"):
         diagnose(X, Y, LinearOrdinalClassifier(unlabeled_weight=0.0))
-    with pytest.raises(ValueError, match="LogisticRegression has no parameter unlabeled_weight"):
+    with pytest.raises(ValueError, match=r"LogisticRegression .* no parameter unlabeled_weight"):
         diagnose(X, Y, LogisticRegression())
     with pytest.raises(ValueError, match="no labelled row"):
         diagnose(X, np.full(len(X), np.nan))

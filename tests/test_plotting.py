@@ -13,6 +13,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from scipy.integrate import trapezoid
 from sklearn.exceptions import NotFittedError
 
@@ -109,10 +110,24 @@ def test_densities_have_the_area_of_the_classes_shares():
     np.testing.assert_allclose(shown.tables()[0].rows[2][4], np.median(latent))
 
 
-def test_a_class_with_one_row_has_no_density():
-    shown = ThresholdsDisplay.from_predictions([0.0, 1.0, 2.0, 3.0], [0, 0, 1, -1], [1.5], "ab")
+def test_a_class_with_one_row_has_a_point_in_place_of_a_density():
+    shown = ThresholdsDisplay.from_predictions([0.0, 1.0, 2.0, 3.0], [0, 0, 1, -1], [1.5], "abc")
     assert np.isnan(shown.densities[1]).all()
-    assert legend(shown.plot()) == ["a"]
+    ax = shown.plot()
+    assert legend(ax) == ["a", "b"]  # of c there is no row
+    points = [line for line in ax.lines if line.get_label() == "b"]
+    assert [tuple(line.get_xydata()[0]) for line in points] == [(2.0, 0.0)]
+    assert [point.text for point in shown.points()][-1] == "class b: 1 row, at 2"
+
+
+def test_thresholds_stand_inside_the_picture_unless_they_are_far_off():
+    scores, codes = np.linspace(0, 1, 50), np.repeat([0, 1], 25)
+    ax = ThresholdsDisplay.from_predictions(scores, codes, [-0.5, 1.5, 80.0], "abcd").plot()
+    low, high = ax.get_xlim()
+    assert low < -0.5
+    assert 1.5 < high < 3
+    names = [text.get_text() for text in ax.texts]
+    assert names == [r"$\theta_{1}$", r"$\theta_{2}$"]
 
 
 def test_confusion_counts_in_class_order():
@@ -195,9 +210,73 @@ def test_what_cannot_be_drawn_is_named():
         CalibrationDisplay.from_predictions([[0.5], [0.5]], [0, 1], ["low", "high"], n_bins=0)
 
 
-def test_more_groups_than_markers_are_drawn():
+def test_many_groups_stay_beside_their_class_and_look_different():
     ax = plotting.plot_shares(["low", "high"], {str(i): [0.5, 0.5] for i in range(9)})
-    assert len(ax.lines) == 9
+    at = np.array([line.get_xdata() for line in ax.lines])
+    assert at.shape == (9, 2)
+    assert at[:, 0].max() < 0.5 < at[:, 1].min()
+    looks = {(line.get_color(), line.get_marker()) for line in ax.lines}
+    assert len(looks) == 9
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 10])
+def test_long_names_are_neither_cut_by_the_edge_nor_alike(n_classes):
+    names = [
+        f"impairment of the patient's gait, grade {i} of {n_classes}" for i in range(n_classes)
+    ]
+    shares = np.full(n_classes, 1 / n_classes)
+    variance = RiskVariance(2.0, lu=np.ones(n_classes), covariance=np.zeros(n_classes))
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % n_classes
+    scores, thresholds = rng.normal(size=60), np.arange(n_classes - 1)
+    displays = [
+        SharesDisplay.from_values(names, {"labels": shares, "a long name of " * 5: shares}),
+        ConfusionDisplay(names, np.eye(n_classes)),
+        VarianceRatioDisplay.from_variance(variance, names),
+        CoefficientsDisplay.from_values(
+            [f"{i}: {names[0]}" for i in range(n_classes)],
+            shares,
+            unit="one standard deviation more",
+        ),
+        ThresholdsDisplay.from_predictions(scores, codes, thresholds, names),
+    ]
+    pictures = [display.plot() for display in displays]
+    for_pages = [
+        display.plot(Figure(figsize=(6.0, 3.8), layout="constrained").subplots())
+        for display in displays
+    ]
+    for ax in pictures + for_pages:
+        ax.figure.draw_without_rendering()
+        drawn, figure = ax.get_tightbbox(), ax.figure.bbox
+        assert figure.x0 <= drawn.x0 < drawn.x1 <= figure.x1
+        assert figure.y0 <= drawn.y0 < drawn.y1 <= figure.y1
+    for ax in pictures[:2]:
+        ticks = ax.get_xticklabels()
+        assert len({tick.get_text() for tick in ticks}) == n_classes
+        across = sorted((tick.get_window_extent() for tick in ticks), key=lambda box: box.x0)
+        assert all(a.x1 <= b.x0 for a, b in pairwise(across))
+
+
+def test_numbers_of_rows_along_an_axis_do_not_overlap():
+    ax = plot_unlabeled_curve([1000, 1100, 1110, 2000, 123_456], {"SEMI": np.ones(5)})
+    ax.figure.canvas.draw()
+    across = [tick.get_window_extent() for tick in ax.get_xticklabels()]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1000", "2000", "123456"]
+    assert all(a.x1 < b.x0 for a, b in pairwise(across))
+
+
+def test_panels_have_one_legend_that_fits():
+    names = [f"a class whose name is long, {i}" for i in range(8)]
+    variance = RiskVariance(2.0, lu=np.arange(1.0, 9.0), covariance=np.zeros(8))
+    shown = VarianceRatioDisplay.from_variance(variance, names)
+    figure = plotting.plot_panels({"a $ b $": shown, "two": shown})
+    figure.canvas.draw()
+    (only,) = figure.legends
+    assert only.get_title().get_text() == "removed class"
+    box = only.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert all(ax.get_legend() is None for ax in figure.axes)
+    assert min(ax.get_window_extent().y0 for ax in figure.axes) > box.y1
 
 
 def test_weights_say_what_rows_count():
@@ -288,8 +367,6 @@ def test_cd_diagram_names_methods_from_the_best():
 
 
 def test_every_function_draws_on_the_axes_given():
-    from matplotlib.figure import Figure
-
     model, X, y = stages_model()
     variance = RiskVariance(2.0, lu=np.array([4.0, 1.0]), covariance=np.array([1.0, 0.0]))
     arguments = {

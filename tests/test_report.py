@@ -363,9 +363,12 @@ def test_bad_input_is_one_line(tmp_path, command):
         return (command, tmp_path / "p.csv", "--target", target, *out, *more)
 
     assert "Did you mean 'severity'?" in refused(2, *asked(target="sevrity"))
-    assert f'--order "{ORDER}"' in refused(2, *asked())
+    assert f"--order {ORDER}" in refused(2, *asked())
     order = ("--order", ORDER)
-    assert "--model network is not known" in refused(2, *asked(*order, "--model", "network"))
+    told = refused(2, *asked(*order, "--model", "network"))
+    assert "only linear and kernel models are judged" in told
+    assert "semiordinal fit --model network says" in told
+    assert "--model tree is not known" in refused(2, *asked(*order, "--model", "tree"))
     assert "--loss mae is not known" in refused(2, *asked(*order, "--loss", "mae"))
     assert "--removed-class worst" in refused(2, *asked(*order, "--removed-class", "worst"))
     assert "--class-prior a,b" in refused(2, *asked(*order, "--class-prior", "a,b"))
@@ -385,7 +388,7 @@ def test_one_unlabelled_row_is_told_to_be_too_few(tmp_path):
     assert "39 labelled and 1 unlabelled row." in told
     done("report", *asked, "--out", tmp_path / "p.html")
     html = (tmp_path / "p.html").read_text(encoding="utf-8")
-    assert "1 has none" in html
+    assert "40 rows: 39 with a label and 1 without." in html
     assert "figure-shift" not in html
     for text in (told, html):
         assert "there are too few rows" in text

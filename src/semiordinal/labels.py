@@ -28,6 +28,10 @@ class ClassOrderWarning(UserWarning):
     """The order of the classes was guessed."""
 
 
+class ClassPriorWarning(UserWarning):
+    """The class prior given contradicts the labels."""
+
+
 @dataclass(frozen=True)
 class OrdinalLabels:
     """Codes of the labels and the classes in order."""
@@ -233,6 +237,7 @@ def _listed(values: Any) -> str:
 
 
 CLASS_PRIORS = ("labels", "uniform")
+_LEAST_PRIOR = 1e-6  # as near to 0 as the sum of a prior need be to 1
 
 
 def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
@@ -269,6 +274,20 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
             "their sum."
         )
     return prior / prior.sum()
+
+
+def warn_of_slight_priors(prior: Array, class_counts: Array, classes: NDArray[Any]) -> None:
+    """Warn where a prior says that classes hardly occur, and labels say that they do."""
+    slight = (prior < _LEAST_PRIOR) & (class_counts > 0)
+    if slight.any():
+        pairs = zip(classes[slight], prior[slight], strict=True)
+        which = ", ".join(f"{label}: {share:.2g}" for label, share in pairs)
+        warnings.warn(
+            f"class_prior gives next to nothing to classes that have labels ({which}). Check the "
+            "prior and its order, or leave these labels out.",
+            ClassPriorWarning,
+            stacklevel=4,
+        )
 
 
 def _by_class(class_prior: Any, classes: NDArray[Any]) -> Any:

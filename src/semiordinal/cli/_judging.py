@@ -9,6 +9,7 @@ from typing import Any
 from ..tables.encoding import encoded_names
 from ..tables.reading import TableFile
 from . import _training as training
+from ._face import UsageError
 
 _MODELS = ("linear", "kernel")
 
@@ -32,9 +33,15 @@ def judged(
     keep: list[str] | None,
     drop: list[str] | None,
     model: str,
-    settings: dict[str, Any],
+    **settings: Any,
 ) -> Judged:
-    """Read a table and encode it; settings are checked before."""
+    """Read a table and encode it; the estimator's settings are checked before."""
+    if model == "network":
+        raise UsageError(
+            "--model network: a network would have to be fitted more than a hundred times, so "
+            f"only {' and '.join(_MODELS)} models are judged. Judge one of these; what unlabelled "
+            "rows change in a network's errors, semiordinal fit --model network says."
+        )
     training.check_settings(model, settings["loss"], "logistic", models=_MODELS)
     file = TableFile(data, encoding)
     table = training.training_table(file, target, order, missing_label, keep or [], drop or [])

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._words import counted
 from . import _face as face
 
 _TARGET = "target"
@@ -62,10 +63,10 @@ def datasets(
         face.say_json(told)
         return
     if fetch:
-        face.say(f"{name}: {told['rows']} rows, in the folder {told['folder']}.")
+        face.say(f"{name}: {counted(told['rows'], 'row')}, in the folder {told['folder']}.")
     if out is not None:
         labeled = f"{told['labeled']} with a label in the column {_TARGET}"
-        face.say(f"{out}: {told['rows']} rows, {labeled}.")
+        face.say(f"{out}: {counted(told['rows'], 'row')}, {labeled}.")
 
 
 def _list(as_json: bool) -> None:

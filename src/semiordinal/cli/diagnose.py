@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from .._words import counted
 from . import _face as face
 from . import _options as options
 
@@ -46,15 +47,15 @@ def diagnose(
     from ..diagnosis import diagnose as find
     from ._judging import judged
 
-    settings = {
-        "loss": loss,
-        "unlabeled_weight": unlabeled_weight,
-        "removed_class": removed_class,
-        "class_prior": class_prior,
-        "l2": l2,
-        "random_state": seed,
-    }
-    given = judged(data, encoding, target, order, missing_label, keep, drop, model, settings)
+    given = judged(
+        *(data, encoding, target, order, missing_label, keep, drop, model),
+        loss=loss,
+        unlabeled_weight=unlabeled_weight,
+        removed_class=removed_class,
+        class_prior=class_prior,
+        l2=l2,
+        random_state=seed,
+    )
     table = given.table
     with face.noting_warnings(table.notes):
         found = find(given.X, table.target.labels, given.estimator, random_state=seed)
@@ -66,11 +67,9 @@ def diagnose(
 
 
 def _say(found: Diagnosis) -> None:
-    from ..diagnosis.words import counted
-
     used = ""
     if found.n_unlabeled_used < found.n_unlabeled:
-        used = f", of which {found.n_unlabeled_used} were drawn for this"
+        used = f", of which {found.n_unlabeled_used:,} were drawn for this"
     unlabeled = counted(found.n_unlabeled, "unlabelled row")
     face.say(f"{found.n_labeled:,} labelled and {unlabeled}{used}.")
     face.say(str(found))
@@ -84,13 +83,16 @@ def _say_gain(found: Diagnosis) -> None:
     gain = found.gain
     if gain is None:
         return
+    from ..diagnosis.words import FITS
+
     low, high = face.number(gain.low), face.number(gain.high)
+    rows = counted(gain.n_rows, "held-out labelled row")
     face.say_table(
-        f"{found.metric} of {gain.n_rows} held-out labelled rows, {gain.n_splits} splits",
+        f"{found.metric} of {rows}, {counted(gain.n_splits, 'split')}",
         ["", found.metric],
         [
-            ["labelled rows alone (SV)", face.number(gain.supervised)],
-            ["with unlabelled rows (SEMI)", face.number(gain.semi)],
+            [FITS["SV"], face.number(gain.supervised)],
+            [FITS["SEMI"], face.number(gain.semi)],
             ["gain", f"{gain.mean:+.3f}"],
             ["its standard error", face.number(gain.standard_error)],
             ["its 90 % interval", f"{low} to {high}"],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._words import counted
 from . import _face as face
 from . import _options as options
 
@@ -66,7 +67,8 @@ def evaluate(
             }
         )
         return
-    face.say(f"{len(held_out.codes)} rows with a label; {n_unlabeled} without, passed over.")
+    labeled = counted(len(held_out.codes), "row")
+    face.say(f"{labeled} with a label; {n_unlabeled:,} without, passed over.")
     face.say_table("Errors", list(METRICS), [[face.number(scores[m]) for m in METRICS]], 0)
     face.say(f"The standard error of the MAE is {face.number(error)}.")
     labels = [str(label) for label in loaded.classes]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._words import counted
 from . import _face as face
 
 if TYPE_CHECKING:
@@ -75,12 +76,13 @@ def _say(path: Path, result: dict[str, Any]) -> None:
     face.say(f"{path}: {result['estimator']}, schema {manifest['schema']}")
     if "target" in manifest:
         face.say(
-            f"Target {manifest['target']!r}, fitted to {manifest['labeled']} labelled and "
-            f"{manifest['unlabeled']} unlabelled rows on {manifest['created']}."
+            f"Target {manifest['target']!r}, fitted to {manifest['labeled']:,} labelled and "
+            f"{counted(manifest['unlabeled'], 'unlabelled row')} on {manifest['created']}."
         )
     if data:
         face.say(
-            f"Data: {data['file']}, {data['rows']} rows, {len(data['columns'])} columns, sha256 "
+            f"Data: {data['file']}, {counted(data['rows'], 'row')}, "
+            f"{counted(len(data['columns']), 'column')}, sha256 "
             f"{data['sha256']}"
         )
     thresholds = [*(f"{value:.6g}" for value in result["thresholds"]), "–"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._words import counted
 from . import _face as face
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def predict(
         face.say_json({"rows": n_rows, "counts": counts, "notes": notes, "file": str(out)})
         return
     face.say_table(
-        f"Predictions for {n_rows} rows",
+        f"Predictions for {counted(n_rows, 'row')}",
         ["class", "rows", "share"],
         [[str(label), str(count), f"{count / n_rows:.3f}"] for label, count in counts.items()],
     )

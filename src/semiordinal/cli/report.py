@@ -52,15 +52,15 @@ def report(
     check_not_read(out, data)
     check_output(out, force)
     _check_extra()
-    settings = {
-        "loss": loss,
-        "unlabeled_weight": unlabeled_weight,
-        "removed_class": removed_class,
-        "class_prior": class_prior,
-        "l2": l2,
-        "random_state": seed,
-    }
-    given = judged(data, encoding, target, order, missing_label, keep, drop, model, settings)
+    given = judged(
+        *(data, encoding, target, order, missing_label, keep, drop, model),
+        loss=loss,
+        unlabeled_weight=unlabeled_weight,
+        removed_class=removed_class,
+        class_prior=class_prior,
+        l2=l2,
+        random_state=seed,
+    )
     from ..report import build_report, write
 
     fingerprint = given.table.fingerprint()

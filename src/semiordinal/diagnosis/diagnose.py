@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
+from ..held_out import TASKS
 from .curves import Curves, learning_curves
 from .gain import Gain, cross_validated_gain
 from .problem import Problem
@@ -16,7 +17,7 @@ from .shift import CovariateShift, PriorShift, check_covariate_shift, check_prio
 from .variance import VarianceEstimate, estimate_variance
 from .verdict import Verdict, judge
 
-_METRICS = {"absolute": "MAE", "zero_one": "MZE", "squared": "MSE"}
+_METRICS = {task: name for name, task in TASKS.items()}
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,10 @@ class Problem:
         for name in _NEEDED:
             if name not in model.get_params():
                 raise ValueError(
-                    f"estimator: {type(model).__name__} has no parameter {name}. Give a classifier "
-                    "that learns from unlabelled rows, such as LinearOrdinalClassifier."
+                    f"estimator: a {type(model).__name__} cannot be judged, since it has no "
+                    f"parameter {name}. Give a LinearOrdinalClassifier or a "
+                    "KernelOrdinalClassifier; of any other, compare the errors with and without "
+                    "unlabelled rows on the splits of semiordinal.selection.LabelledKFold."
                 )
         if not model.unlabeled_weight > 0:
             raise ValueError(

@@ -44,11 +44,9 @@ class VarianceEstimate:
 def estimate_variance(problem: Problem) -> VarianceEstimate | str:
     """The variances, or the reason why there are none."""
     if (problem.counts < _FEWEST).any():
-        lacking = problem.classes[problem.counts < _FEWEST].tolist()
-        return (
-            f"A variance needs two labelled rows of every class; there are fewer of "
-            f"{', '.join(map(str, lacking[:5]))}."
-        )
+        lacking = [str(label) for label in problem.classes[problem.counts < _FEWEST]]
+        which = f"class {lacking[0]}" if len(lacking) == 1 else f"classes {', '.join(lacking[:5])}"
+        return f"A variance needs two labelled rows of every class; there are fewer of {which}."
     random = np.random.default_rng(problem.seed + 5)
     halves = _halves(problem, random)
     unlabeled = random.permutation(problem.unlabeled)[:_MOST_UNLABELED]

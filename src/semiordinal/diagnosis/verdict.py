@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._words import counted
 from .gain import CONFIDENCE, Gain
 from .shift import CovariateShift, PriorShift
-from .words import counted, percent
+from .words import percent
 
 USE, DO_NOT, CANNOT_TELL, NOTHING = "use", "don't", "can't tell", "nothing to judge"
 SHIFT_LEVEL = 0.001
@@ -115,7 +116,7 @@ def _of_gain(gain: Gain, metric: str, n_unlabeled: int) -> Verdict:
         remedy = f"there are too few unlabelled rows to judge ({n_unlabeled})."
     return Verdict(
         CANNOT_TELL,
-        f"Can't tell: {change} ({interval}), which {counted(gain.n_rows, 'labelled row')} do not "
+        f"Can't tell: {change} ({interval}), which {counted(gain.n_rows, 'labelled row')} cannot "
         f"tell from no gain at all. The labelled rows alone are the simpler choice; {remedy}",
     )
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from .._words import counted
+
 if TYPE_CHECKING:
     from .curves import EquivalentLabels
     from .shift import PriorShift
 
+FITS = {"SV": "labelled rows alone (SV)", "SEMI": "with unlabelled rows (SEMI)"}
 TOO_FEW_TO_CHECK = (
     "Whether the unlabelled rows are of the same kind cannot be checked: there are too few rows. "
     "It takes ten labelled and ten unlabelled ones."
@@ -29,17 +32,6 @@ def percent(share: float, digits: int = 0, sign: bool = False) -> str:
     rounded = round(100 * share, digits) + 0.0  # which makes −0 a plain 0
     text = f"{rounded:{'+' if sign and rounded else ''}.{digits}f} %"
     return text.replace("-", "−")
-
-
-def counted(number: int, what: str) -> str:
-    """How many of what, in the plural but for one.
-
-    Examples
-    --------
-    >>> counted(1, "unlabelled row"), counted(2000, "unlabelled row")
-    ('1 unlabelled row', '2,000 unlabelled rows')
-    """
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def prior_warning(found: PriorShift | None) -> str:
@@ -70,25 +62,29 @@ def worth_in_labels(found: EquivalentLabels) -> str:
     if math.isnan(found.total):
         ends = ""
         if not math.isnan(low):
-            ends = f": from {_labels(-low)} labels lost to {_labels(high)} gained (90 % interval)"
+            ends = f": from {_labels(-low)} lost to {_number(high)} gained (90 % interval)"
         return (
             f"What the unlabelled rows are worth in labels cannot be told, since {found.reason}"
             f"{ends}."
         )
     if found.extra < 0:
-        interval = f"90 % interval: {_labels(-high)} to {_labels(-low)}"
+        interval = f"90 % interval: {_number(-high)} to {_number(-low)}"
         return (
-            f"The unlabelled rows cost as much as {_labels(-found.extra)} labels fewer would "
+            f"The unlabelled rows cost as much as the loss of {_labels(-found.extra)} would "
             f"({interval})."
         )
-    interval = f"90 % interval: {_labels(low)} to {_labels(high)}"
+    interval = f"90 % interval: {_number(low)} to {_number(high)}"
     if math.isinf(found.total):
         return (
             "With the unlabelled rows the error is lower than any number of labels would make it, "
             f"going by the learning curve ({interval} more)."
         )
-    return f"The unlabelled rows are worth about {_labels(found.extra)} more labels ({interval})."
+    return f"The unlabelled rows are worth about {_labels(found.extra, 'more ')} ({interval})."
 
 
-def _labels(number: float) -> str:
-    return "any number" if math.isinf(number) else str(round(number))
+def _labels(number: float, kind: str = "") -> str:
+    return "any number of labels" if math.isinf(number) else counted(round(number), f"{kind}label")
+
+
+def _number(number: float) -> str:
+    return "any number" if math.isinf(number) else f"{round(number):,}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..corrections import get_correction
+from ..labels import warn_of_slight_priors
 from ..risks import REMOVED_CLASSES, SUPERVISED_WEIGHTS, Risk, removed_by_rule
 from ._checks import check_number
 from ._rows import TrainingRows
@@ -64,6 +65,7 @@ class RiskChooser:
                 f"class_prior is zero for class {rows.classes.tolist()[contradicted[0]]!r}, which "
                 "has labelled rows. Give it a probability above zero, or leave those rows out."
             )
+        warn_of_slight_priors(prior, class_counts, rows.classes)
         correction = get_correction(self.correction, self.leak)
         return Risk(gamma, removed, correction if gamma else None, self.supervised_weights)
 

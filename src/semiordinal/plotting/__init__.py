@@ -5,7 +5,7 @@ or the like, it holds the numbers, draws them by ``plot``, and lists them by ``t
 """
 
 from ._display import Display, Point, Table
-from ._style import METHOD_COLORS, class_colors
+from ._style import METHOD_COLORS, class_colors, class_names
 from .calibration import CalibrationDisplay, plot_calibration
 from .coefficients import CoefficientsDisplay, plot_coefficients
 from .confusion import ConfusionDisplay, plot_confusion
@@ -31,6 +31,7 @@ __all__ = [
     "ThresholdsDisplay",
     "VarianceRatioDisplay",
     "class_colors",
+    "class_names",
     "close_figure",
     "nemenyi_difference",
     "page_colors",

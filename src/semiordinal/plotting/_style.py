@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -26,9 +29,12 @@ METHOD_COLORS_ON_DARK = (
     "#93D2F7",
     "#A6A6A6",
 )
-MARKERS = "osDv^<>"
-_MOST_IN_A_COLUMN = 8
-_MOST_LETTERS = 30  # of all names along an axis
+_MARKERS = "osDv^<>"
+_MOST_ABOVE = 5  # entries of a legend
+LETTERS_PER_INCH = 11  # or a few more
+LONGEST_NAME = 40  # where there is much room, in letters
+_LETTERS_OF_A_LINE = 14  # of names along an axis, in two lines
+_FEWEST_OF_A_LINE = 10  # with room for fewer, names are turned
 
 
 def class_colors(n_classes: int, on_dark: bool = False) -> list[str]:
@@ -51,6 +57,11 @@ def class_colors(n_classes: int, on_dark: bool = False) -> list[str]:
 def method_colors(n_methods: int) -> list[str]:
     """Colours for what has no order; they begin anew where there are not enough."""
     return [METHOD_COLORS[i % len(METHOD_COLORS)] for i in range(n_methods)]
+
+
+def method_marker(i: int) -> str:
+    """The i-th marker; where colours begin anew, they come with others."""
+    return _MARKERS[(i + i // len(METHOD_COLORS)) % len(_MARKERS)]
 
 
 def new_axes(ax: Any, size: tuple[float, float] = (8.0, 4.5)) -> Any:
@@ -82,31 +93,90 @@ def class_names(classes: Any) -> list[str]:
     return [f"{c:g}" if isinstance(c, float | np.floating) else str(c) for c in classes]
 
 
-def drawn(text: str, longest: int = 24) -> str:
-    """Text to be drawn: cut if it is long, and a dollar sign begins no formula."""
-    cut = text if len(text) <= longest else text[: longest - 1] + "…"
-    return cut.replace("$", r"\$")
+def without_formulas(text: str) -> str:
+    """Text to be drawn, in which a dollar sign begins no formula."""
+    return text.replace("$", r"\$")
 
 
-def set_class_ticks(axis: Any, names: list[str], turn: bool) -> None:
-    """Classes at 0, 1, ... of an axis, turned where they would not fit side by side."""
-    shown = [drawn(name, longest=12) for name in names]
-    axis.set_ticks(range(len(names)), shown)
-    if turn and max(map(len, shown)) * len(names) > _MOST_LETTERS:
+def drawn_names(names: Sequence[str], longest: int = 18) -> list[str]:
+    """Names to be drawn, cut if they are long, but such that they can be told apart.
+
+    Examples
+    --------
+    >>> drawn_names(["low", "rather high, but not very"], longest=12)
+    ['low', 'rather high…']
+    >>> drawn_names(["blood pressure at rest", "blood pressure at work"], longest=16)
+    ['…at rest', '…at work']
+    """
+    return [without_formulas(name) for name in _cut(names, longest)]
+
+
+def _cut(names: Sequence[str], longest: int) -> list[str]:
+    cut = {
+        name: name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…" for name in names
+    }
+    alike: dict[str, list[str]] = {}
+    for name, text in cut.items():
+        alike.setdefault(text, []).append(name)
+    for group in alike.values():
+        if len(group) > 1:
+            # What they share comes first; it is left out, but for the words before they part.
+            letters = takewhile(lambda each: len(set(each)) == 1, zip(*group, strict=False))
+            start = sum(1 for _ in letters)
+            blank = group[0].find(" ", start - longest // 2, start)
+            start = start if blank < 0 else blank + 1
+            rests = _cut([name[start:] for name in group], longest)
+            cut |= {n: f"…{rest.lstrip('…')}" for n, rest in zip(group, rests, strict=True)}
+    return [cut[name] for name in names]
+
+
+def set_class_ticks(ax: Any, names: Sequence[str], down: bool = False) -> None:
+    """Classes at 0, 1, ... along the axes, in two lines or turned where there is little room."""
+    longest = max(map(len, names))
+    # As wide as the axes are before what stands beside them is given room.
+    inches = ax.get_position().width * ax.figure.get_size_inches()[0]
+    room = int(LETTERS_PER_INCH * inches / len(names))
+    turned = not down and room < min(_FEWEST_OF_A_LINE, longest)
+    width = _LETTERS_OF_A_LINE if down or turned else max(1, room)
+    axis = ax.yaxis if down else ax.xaxis
+    axis.set_ticks(range(len(names)), [without_formulas(name) for name in _in_lines(names, width)])
+    if turned:
         axis.set_tick_params(labelrotation=90)
 
 
-def add_legend(ax: Any, title: str) -> None:
-    """A legend inside, or beside the axes where it is long."""
+def _in_lines(names: Sequence[str], width: int) -> list[str]:
+    """Names in two lines, or more where they would then look alike."""
+    shown = _cut(names, 2 * _LETTERS_OF_A_LINE)
+    short = [fill(name, width, max_lines=2, placeholder="…") for name in shown]
+    return short if len(set(short)) == len(set(names)) else [fill(name, width) for name in shown]
+
+
+def apart(places: Any, least: float) -> list[bool]:
+    """Which of ascending places are so far from the last one that is taken.
+
+    Examples
+    --------
+    >>> apart([0.0, 0.1, 1.0, 1.2], 0.15)
+    [True, False, True, True]
+    """
+    taken, last = [], -np.inf
+    for place in places:
+        taken.append(bool(place - last >= least))
+        last = place if taken[-1] else last
+    return taken
+
+
+def add_legend(ax: Any, title: str = "", above: bool = False) -> None:
+    """A legend beside the axes, or above them if it is short, where it hides nothing."""
     n_entries = len(ax.get_legend_handles_labels()[1])
-    if n_entries > _MOST_IN_A_COLUMN:
+    if above and n_entries <= _MOST_ABOVE:
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), title=title, frameon=False)
+    elif n_entries:
         ax.legend(
-            title=title,
-            frameon=False,
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
+            title=title,
+            frameon=False,
             fontsize="small",
             ncols=1 + n_entries // 20,
         )
-    elif n_entries:
-        ax.legend(title=title, frameon=False)

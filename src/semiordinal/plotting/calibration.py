@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import Array
+from .._words import counted
 from ..labels import known_codes
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, drawn, ink, new_axes
+from ._style import add_legend, class_colors, class_names, drawn_names, ink, new_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +80,12 @@ class CalibrationDisplay(Display):
     def plot(self, ax: Any = None) -> Any:
         ax = new_axes(ax, (6.0, 5.0))
         ax.plot([0, 1], [0, 1], color=ink(), alpha=0.6, linewidth=1, linestyle=":")
-        colors = class_colors(len(self.names) + 1)
+        colors = class_colors(len(self.names) + 1)[:-1]
         for name, x, y, color in zip(
-            self.names, self.predicted, self.observed, colors, strict=False
+            drawn_names(self.names), self.predicted, self.observed, colors, strict=True
         ):
             line = {"color": color, "marker": "o", "markersize": 4, "linewidth": 1.5}
-            ax.plot(x, y, label=f"≤ {drawn(name)}", clip_on=False, **line)
+            ax.plot(x, y, label=f"≤ {name}", clip_on=False, **line)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.set(xlabel="predicted probability", ylabel="share of rows for which it held")
         add_legend(ax, "class")
@@ -100,7 +101,12 @@ class CalibrationDisplay(Display):
 
     def points(self) -> list[Point]:
         return [
-            Point(x, y, f"class ≤ {name}: predicted {x:.2f}, observed {y:.2f}, {int(count)} rows")
+            Point(
+                x,
+                y,
+                f"class ≤ {name}: predicted {x:.2f}, observed {y:.2f}, "
+                f"{counted(int(count), 'row')}",
+            )
             for name, xs, ys in zip(self.names, self.predicted, self.observed, strict=True)
             for count, x, y in zip(self.counts, xs, ys, strict=True)
         ]

@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ._display import Display, Point, Table
-from ._style import METHOD_COLORS, drawn, ink, new_axes
+from ._style import LONGEST_NAME, METHOD_COLORS, drawn_names, ink, new_axes
 
 _MOST_SHOWN = 20
-_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +70,23 @@ class CoefficientsDisplay(Display):
             [str(names[i]) for i in order], coef[order], ends[order, 0], ends[order, 1], unit
         )
 
+    @property
+    def height(self) -> float:
+        """That the picture needs, in inches."""
+        return 1.2 + 0.3 * min(_MOST_SHOWN, len(self.names))
+
     def plot(self, ax: Any = None) -> Any:
         shown = min(_MOST_SHOWN, len(self.names))
-        ax = new_axes(ax, (8.0, 1.2 + 0.3 * shown))
+        ax = new_axes(ax, (8.0, self.height))
         ax.axvline(0, color=ink(), alpha=0.6, linewidth=1, linestyle=":")
         at = np.arange(shown)
         color = METHOD_COLORS[0]
         ax.hlines(at, self.low[:shown], self.high[:shown], color=color, linewidth=2.5, alpha=0.5)
         ax.plot(self.values[:shown], at, "o", color=color, markersize=6)
-        ax.set_yticks(at, [drawn(name, _LONGEST_NAME) for name in self.names[:shown]])
+        ax.set_yticks(at, drawn_names(self.names[:shown], LONGEST_NAME))
         ax.set_ylim(shown - 0.4, -0.6)
-        ax.set_xlabel(f"what {self.unit} adds to the score")
+        # It ends where the axes end, since it may be wider than they are beside long names.
+        ax.set_xlabel(f"what {self.unit} adds to the score", loc="right")
         if len(self.names) > shown:
             rest = f"the {shown} largest of {len(self.names)}"
             ax.set_title(rest, loc="left", fontsize="small")

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from .._typing import Array
+from .._words import counted
 from ..labels import encode_labels, known_codes
 from ._display import Display, Point, Table
 from ._style import METHOD_COLORS, class_names, ink, new_axes, set_class_ticks
@@ -16,6 +17,8 @@ from ._style import METHOD_COLORS, class_names, ink, new_axes, set_class_ticks
 # With more classes than this the counts no longer fit into their cells.
 _MOST_WITH_COUNTS = 12
 _DARKEST = 0.75  # so that text in ink stays readable on it, on a light page and on a dark one
+
+_LONGEST_LINE = 1.3  # of a name, in inches
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +71,18 @@ class ConfusionDisplay(Display):
         totals = self.counts.sum(axis=1, keepdims=True)
         return np.divide(self.counts, totals, out=np.zeros(self.counts.shape), where=totals > 0)
 
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches that the cells and the names of the classes need."""
+        cells = 0.5 * max(len(self.classes), 4)
+        name = min(_LONGEST_LINE, 0.09 * max(map(len, self.classes)))
+        return 1.0 + cells + name, 0.8 + cells + name
+
     def plot(self, ax: Any = None) -> Any:
         from matplotlib.patches import Rectangle
 
         k = len(self.classes)
-        ax = new_axes(ax, (1.6 + 0.55 * max(k, 4), 1.2 + 0.5 * max(k, 4)))
+        ax = new_axes(ax, self.size)
         depth = _DARKEST * self.shares / max(self.shares.max(), 1e-12)
         for (i, j), alpha in np.ndenumerate(depth):
             corner = (j - 0.5, i - 0.5)
@@ -84,11 +94,12 @@ class ConfusionDisplay(Display):
                 ax.text(j, i, text, ha="center", va="center", fontsize="small")
         for i in range(k):
             corner = (i - 0.5, i - 0.5)
-            ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=ink(), linewidth=0.8))
+            frame: dict[str, Any] = {"edgecolor": ink(), "linewidth": 0.8, "clip_on": False}
+            ax.add_patch(Rectangle(corner, 1, 1, fill=False, **frame))
         ax.set(xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5), aspect="equal")
         ax.set(xlabel="predicted class", ylabel="class of the label")
-        set_class_ticks(ax.xaxis, self.classes, turn=True)
-        set_class_ticks(ax.yaxis, self.classes, turn=False)
+        set_class_ticks(ax, self.classes)
+        set_class_ticks(ax, self.classes, down=True)
         ax.tick_params(length=0)
         return ax
 
@@ -106,7 +117,7 @@ class ConfusionDisplay(Display):
                 j,
                 i,
                 f"label {self.classes[i]}, predicted {self.classes[j]}: {short_count(count)} of "
-                f"{short_count(totals[i])} rows ({self.shares[i, j]:.0%})",
+                f"{counted(short_count(totals[i]), 'row')} ({self.shares[i, j]:.0%})",
             )
             for (i, j), count in np.ndenumerate(self.counts)
             if count

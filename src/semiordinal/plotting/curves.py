@@ -9,8 +9,20 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import Array
+from .._words import counted
 from ._display import Display, Point, Table
-from ._style import MARKERS, add_legend, drawn, ink, method_colors, new_axes
+from ._style import (
+    LONGEST_NAME,
+    add_legend,
+    apart,
+    drawn_names,
+    ink,
+    method_colors,
+    method_marker,
+    new_axes,
+)
+
+_LEAST_GAP = 0.08  # of the width, between two numbers of rows that are both named
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +73,24 @@ class CurveDisplay(Display):
         if self.reference is not None:
             ax.axhline(self.reference, color=ink(), alpha=0.6, linewidth=1, linestyle=":")
         colors = method_colors(len(self.means))
+        labels = drawn_names(list(self.means), LONGEST_NAME)
         for i, (name, mean) in enumerate(self.means.items()):
             error = np.nan_to_num(self.errors[name])
-            color, marker = colors[i], MARKERS[i % len(MARKERS)]
+            color = colors[i]
             ax.fill_between(
                 self.sizes, mean - error, mean + error, color=color, alpha=0.2, linewidth=0
             )
-            line = {"color": color, "marker": marker, "markersize": 5, "linewidth": 1.8}
-            ax.plot(self.sizes, mean, label=drawn(name, 40), **line)
+            line = {"color": color, "marker": method_marker(i), "markersize": 5, "linewidth": 1.8}
+            ax.plot(self.sizes, mean, label=labels[i], **line)
         if self.sizes[0] > 0 and self.sizes[-1] > 10 * self.sizes[0]:
             ax.set_xscale("log")
             ax.minorticks_off()
-        ax.set_xticks(self.sizes, [f"{size:g}" for size in self.sizes])
+        places = ax.transScale.transform([(size, 1.0) for size in self.sizes])[:, 0]
+        named = self.sizes[apart(places, _LEAST_GAP * np.ptp(places))]
+        ax.set_xticks(named, [f"{size:g}" for size in named])
         ax.set(xlabel=self.x_label, ylabel=self.y_label)
         if len(self.means) > 1:
-            add_legend(ax, "")
+            add_legend(ax, above=True)
         return ax
 
     def tables(self) -> list[Table]:
@@ -83,26 +98,21 @@ class CurveDisplay(Display):
         for name in self.means:
             headers += [name, f"standard error, {name}"]
         rows = [
-            [int(size), *(part[name][i] for name in self.means for part in self._parts)]
+            [int(size), *(x for n in self.means for x in (self.means[n][i], self.errors[n][i]))]
             for i, size in enumerate(self.sizes)
         ]
         return [Table(headers, rows)]
 
-    @property
-    def _parts(self) -> tuple[Mapping[str, Array], Mapping[str, Array]]:
-        return self.means, self.errors
-
     def points(self) -> list[Point]:
         return [
-            Point(size, mean[i], f"{name}, {size:g} rows: {mean[i]:.3f}{_error(self, name, i)}")
+            Point(size, mean[i], f"{name}, {counted(int(size), 'row')}: {self._said(name, i)}")
             for name, mean in self.means.items()
             for i, size in enumerate(self.sizes)
         ]
 
-
-def _error(display: CurveDisplay, name: str, i: int) -> str:
-    error = display.errors[name][i]
-    return f" ± {error:.3f}" if np.isfinite(error) else ""
+    def _said(self, name: str, i: int) -> str:
+        mean, error = self.means[name][i], self.errors[name][i]
+        return f"{mean:.3f} ± {error:.3f}" if np.isfinite(error) else f"{mean:.3f}"
 
 
 def plot_unlabeled_curve(

@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._display import Display
+from ._style import LETTERS_PER_INCH, without_formulas
 
-_WIDTH, _HEIGHT = 3.4, 2.5  # of one panel, in inches
+# In inches:
+_WIDTH, _HEIGHT = 3.4, 2.5  # of one panel
+_GAP = 0.15  # between the names below a panel and the title of the next
+_LINE_HEIGHT = 0.2  # of the legend
+_KEY_WIDTH = 0.7  # of a line in the legend, with the blanks around it
 
 
 def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str = "") -> Any:
@@ -34,6 +39,7 @@ def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str 
     ['one', 'two', 'three']
     """
     import matplotlib.pyplot as plt
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     if not displays:
         raise ValueError("displays is empty; give one display at least.")
@@ -44,16 +50,18 @@ def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str 
     figure, grid = plt.subplots(
         n_rows,
         n_columns,
-        figsize=(_WIDTH * n_columns, _HEIGHT * n_rows + 0.6),
-        layout="constrained",
+        figsize=(_WIDTH * n_columns, _HEIGHT * n_rows + 0.4),
+        layout=ConstrainedLayoutEngine(h_pad=_GAP / 2),
         squeeze=False,
     )
     axes = grid.ravel()
+    legend_title = ""
     for ax, (name, display) in zip(axes, displays.items(), strict=False):
         display.plot(ax)
-        ax.set_title(name, fontsize="medium")
+        ax.set_title(without_formulas(name), fontsize="medium")
         ax.tick_params(labelsize="small")
         if ax.get_legend() is not None:
+            legend_title = ax.get_legend().get_title().get_text()
             ax.get_legend().remove()
     for ax in axes[len(displays) :]:
         ax.set_visible(False)
@@ -63,7 +71,19 @@ def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str 
         if place + n_columns < len(displays):
             ax.set_xlabel("")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    widest = _KEY_WIDTH + max(map(len, labels), default=0) / LETTERS_PER_INCH
+    width, height = figure.get_size_inches()
+    fitting = max(1, min(len(labels), int(width / widest)))
+    figure.legend(
+        handles,
+        labels,
+        title=legend_title,
+        loc="outside lower center",
+        ncols=fitting,
+        frameon=False,
+    )
+    n_lines = -(-len(labels) // fitting) + bool(legend_title)
+    figure.set_size_inches(width, height + _LINE_HEIGHT * n_lines)
     if title:
         figure.suptitle(title)
     return figure

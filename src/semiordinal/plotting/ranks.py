@@ -10,8 +10,9 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import studentized_range
 
+from .._words import counted
 from ._display import Display, Point, Table
-from ._style import METHOD_COLORS, drawn, ink, new_axes
+from ._style import LETTERS_PER_INCH, LONGEST_NAME, METHOD_COLORS, drawn_names, ink, new_axes
 
 
 def nemenyi_difference(n_methods: int, n_problems: int, alpha: float = 0.05) -> float:
@@ -86,8 +87,10 @@ class RanksDisplay(Display):
         bars = self.groups
         first_name = 0.9 + 0.35 * len(bars)  # below the bars
         bottom = first_name + 0.7 * (n_left - 1)
-        ax = new_axes(ax, (8.0, 1.0 + 0.45 * (bottom + 1)))
-        ax.set(xlim=(1, k), ylim=(bottom + 0.5, -1.1))
+        names = drawn_names(list(self.ranks), LONGEST_NAME)
+        room = 2 * max(map(len, names)) / LETTERS_PER_INCH  # for names on either side
+        ax = new_axes(ax, (max(8.0, 5.0 + room), 1.0 + 0.45 * (bottom + 1)))
+        ax.set(xlim=(1, max(k, 1 + self.critical_difference)), ylim=(bottom + 0.5, -1.1))
         ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
         ax.set_yticks([])
         ax.set_xticks([])
@@ -96,7 +99,7 @@ class RanksDisplay(Display):
         for tick in range(1, k + 1):
             ax.plot([tick, tick], [0, -0.15], **line)
             ax.text(tick, -0.25, str(tick), ha="center", va="bottom")
-        self._plot_names(ax, n_left, first_name)
+        self._plot_names(ax, names, n_left, first_name)
         for i, (first, last) in enumerate(bars):
             ranks = list(self.ranks.values())
             ends = [ranks[first] - 0.03, ranks[last] + 0.03]
@@ -105,9 +108,9 @@ class RanksDisplay(Display):
         self._plot_difference(ax, k)
         return ax
 
-    def _plot_names(self, ax: Any, n_left: int, first_name: float) -> None:
+    def _plot_names(self, ax: Any, names: list[str], n_left: int, first_name: float) -> None:
         k = len(self.ranks)
-        for i, (name, rank) in enumerate(self.ranks.items()):
+        for i, (name, rank) in enumerate(zip(names, self.ranks.values(), strict=True)):
             is_left = i < n_left
             height = first_name + 0.7 * (i if is_left else k - 1 - i)
             edge = 1 - 0.02 * k if is_left else k + 0.02 * k
@@ -120,9 +123,8 @@ class RanksDisplay(Display):
                 clip_on=False,
             )
             ax.plot(rank, 0, "o", color=METHOD_COLORS[0], markersize=5, clip_on=False, zorder=3)
-            text = drawn(name)
             ax.annotate(
-                f"{text} ({rank:.2f})" if is_left else f"({rank:.2f}) {text}",
+                f"{name} ({rank:.2f})" if is_left else f"({rank:.2f}) {name}",
                 (edge, height),
                 xytext=(-4 if is_left else 4, 0),
                 textcoords="offset points",
@@ -139,7 +141,7 @@ class RanksDisplay(Display):
             ax.plot([x, x], [-0.75, -0.95], **line)
         ax.annotate(
             f"critical difference {self.critical_difference:.2f} "
-            f"(Nemenyi, {self.alpha:.0%}, {self.n_problems} problems)",
+            f"(Nemenyi, {self.alpha:.0%}, {counted(self.n_problems, 'problem')})",
             (1, -0.85),
             xytext=(0, 6),
             textcoords="offset points",

@@ -9,19 +9,23 @@ import numpy as np
 from scipy.stats import gaussian_kde
 
 from .._typing import Array
+from .._words import counted
 from ..labels import known_codes
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, drawn, ink, new_axes
+from ._style import add_legend, apart, class_colors, class_names, drawn_names, ink, new_axes
 
 _GRID = 400
 _SHOWN = 17  # grid points in the table
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_MEDIAN = 2
 _LEAST_GAP = 0.05  # of the width, between two thresholds that are both named
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdsDisplay(Display):
     """Densities of scores by class, each of the area of its share of the labelled rows.
+
+    Classes of one row, or of rows with the same score, have a point in place of a density.
 
     Parameters
     ----------
@@ -59,7 +63,7 @@ class ThresholdsDisplay(Display):
         """Of scores f(x) and label codes, −1 where unlabelled."""
         scores, codes = np.asarray(latent, dtype=float), np.asarray(codes)
         low, high = np.quantile(scores, [0.002, 0.998])
-        reach = 0.1 * (high - low)
+        reach = 0.1 * (high - low) or 1.0
         grid = np.linspace(low - reach, high + reach, _GRID)
         by_class = [scores[codes == code] for code in range(len(classes))]
         n_labeled = max(1, int((codes >= 0).sum()))
@@ -79,30 +83,41 @@ class ThresholdsDisplay(Display):
     def plot(self, ax: Any = None) -> Any:
         ax = new_axes(ax)
         colors = class_colors(len(self.classes))
-        for name, density, color in zip(self.classes, self.densities, colors, strict=True):
+        names = drawn_names(self.classes)
+        for name, density, median, color in zip(
+            names, self.densities, self.quantiles[:, _MEDIAN], colors, strict=True
+        ):
             if np.isfinite(density).all():
                 ax.fill_between(self.grid, density, color=color, alpha=0.25, linewidth=0)
-                ax.plot(self.grid, density, color=color, linewidth=1.8, label=drawn(name))
+                ax.plot(self.grid, density, color=color, linewidth=1.8, label=name)
+            elif np.isfinite(median):
+                ax.plot(median, 0, "o", color=color, markersize=6, clip_on=False, label=name)
         if self.unlabeled is not None:
             style = {"linewidth": 1.2, "linestyle": ":", "alpha": 0.7}
             ax.plot(self.grid, self.unlabeled, color=ink(), label="unlabelled", **style)
         ax.set(xlabel="latent score f(x)", ylabel="density, by share of class")
         ax.set_ylim(bottom=0)
-        ax.margins(x=0)
         self._plot_thresholds(ax)
         add_legend(ax, "class")
         return ax
 
     def _plot_thresholds(self, ax: Any) -> None:
-        width = np.ptp(ax.get_xlim())
-        named = -np.inf
-        for i, threshold in enumerate(self.thresholds):
+        """Thresholds with their names, but for those that are far from all scores."""
+        width = np.ptp(self.grid)
+        low, high = self.grid[0] - width, self.grid[-1] + width
+        shown = [(i, t) for i, t in enumerate(self.thresholds, start=1) if low <= t <= high]
+        places = [t for _, t in shown]
+        margin = _LEAST_GAP * width
+        ax.set_xlim(
+            min([self.grid[0], *(t - margin for t in places)]),
+            max([self.grid[-1], *(t + margin for t in places)]),
+        )
+        for (i, threshold), is_named in zip(shown, apart(places, margin), strict=True):
             ax.axvline(threshold, color=ink(), linewidth=1, linestyle="--")
-            if threshold - named < _LEAST_GAP * width:
+            if not is_named:
                 continue
-            named = threshold
             ax.annotate(
-                f"$\\theta_{{{i + 1}}}$",
+                f"$\\theta_{{{i}}}$",
                 (threshold, 1.0),
                 xycoords=("data", "axes fraction"),
                 xytext=(0, 3),
@@ -132,16 +147,16 @@ class ThresholdsDisplay(Display):
 
     def points(self) -> list[Point]:
         found = []
-        for name, density, count in zip(self.classes, self.densities, self.counts, strict=True):
+        for name, density, median, count in zip(
+            self.classes, self.densities, self.quantiles[:, _MEDIAN], self.counts, strict=True
+        ):
+            said = f"class {name}: {counted(int(count), 'row')}"
             if np.isfinite(density).all():
                 top = int(density.argmax())
-                found.append(
-                    Point(
-                        self.grid[top],
-                        density[top],
-                        f"class {name}: {int(count)} rows, densest at {self.grid[top]:.3g}",
-                    )
-                )
+                place = self.grid[top]
+                found.append(Point(place, density[top], f"{said}, densest at {place:.3g}"))
+            elif np.isfinite(median):
+                found.append(Point(median, 0, f"{said}, at {median:.3g}"))
         return found
 
 

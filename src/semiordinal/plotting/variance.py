@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import Array
 from ..theory import RiskVariance
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, drawn, ink, method_colors, new_axes
+from ._style import add_legend, class_colors, class_names, drawn_names, ink, method_colors, new_axes
 
 _HIGHEST = 2.0  # ratios above are cut off: what matters happens around one
 _SHOWN_WEIGHTS = np.linspace(0, 1, 11)
@@ -60,9 +60,9 @@ class VarianceRatioDisplay(Display):
         ax.axhline(1, color=ink(), alpha=0.6, linewidth=1, linestyle=":")
         finite = np.where(np.isfinite(self.ratios), self.ratios, np.nan)
         for name, line, color, (gamma, ratio) in zip(
-            self.names, finite.T, colors, self._lowest, strict=True
+            drawn_names(self.names), finite.T, colors, self._lowest, strict=True
         ):
-            ax.plot(self.weights, line, color=color, linewidth=1.8, label=drawn(name))
+            ax.plot(self.weights, line, color=color, linewidth=1.8, label=name)
             if gamma > 0:
                 ax.plot(gamma, ratio, "o", color=color, markersize=5, clip_on=False)
         lowest = np.nanmin(finite, initial=1.0)

@@ -69,13 +69,13 @@ def cell(value: Any) -> str:
 
     Examples
     --------
-    >>> [cell(x) for x in (0.12345, 1234.5, 3, float("nan"), float("inf"), "a")]
-    ['0.123', '1.23e+03', '3', '–', '∞', 'a']
+    >>> [cell(x) for x in (-0.12345, 1234.5, 3, float("nan"), float("inf"), "a")]
+    ['−0.123', '1.23e+03', '3', '–', '∞', 'a']
     """
     if isinstance(value, float):
         if value != value:
             return "–"
         if value in (float("inf"), float("-inf")):
             return "∞" if value > 0 else "−∞"
-        return f"{value:.3g}"
+        return f"{value:.3g}".replace("-", "−")
     return str(value)

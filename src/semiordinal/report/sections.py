@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnosis.words import counted, percent
+from .._words import counted
+from ..diagnosis.words import FITS, percent
 from ..held_out import METRICS
 from ..labels import known_codes
 from ..plotting import (
@@ -17,16 +18,13 @@ from ..plotting import (
     SharesDisplay,
     Table,
     ThresholdsDisplay,
+    class_names,
 )
 from ..plotting.confusion import short_count
 from .findings import Findings
 from .page import Fact, Section, figure
 
 _ROWS_OF_A_BIN = 20
-_NAMES = {
-    "SV": "labelled rows alone (SV)",
-    "SEMI": "with unlabelled rows (SEMI)",
-}
 _SAID = {
     "MAE": "The predictions are {:.2f} classes off on average (MAE)",
     "MZE": "The share of wrong predictions is {:.2f} (MZE)",
@@ -59,7 +57,7 @@ def facts(found: Findings) -> list[Fact]:
 def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Section:
     """What is in the table."""
     counts = found.problem.counts
-    names = [str(c) for c in found.problem.classes]
+    names = class_names(found.problem.classes)
     shares = {"labelled rows": counts / counts.sum()}
     if found.problem.prior_is_given:
         shares["class prior, as given"] = found.problem.class_prior
@@ -73,17 +71,17 @@ def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Sec
         "Classes",
     )
     diagnosis = found.diagnosis
-    have = "has" if diagnosis.n_unlabeled == 1 else "have"
+    n_rows = diagnosis.n_labeled + diagnosis.n_unlabeled
     lead = (
-        f"{diagnosis.n_labeled + diagnosis.n_unlabeled:,} rows, of which {diagnosis.n_labeled:,} "
-        f"have a label and {diagnosis.n_unlabeled:,} {have} none."
+        f"{counted(n_rows, 'row')}: {diagnosis.n_labeled:,} with a label and "
+        f"{diagnosis.n_unlabeled:,} without."
     )
     if diagnosis.n_unlabeled_used < diagnosis.n_unlabeled:
         lead += (
             f" Of the unlabelled rows, {diagnosis.n_unlabeled_used:,} were drawn at random for "
             "all that follows; more change next to nothing."
         )
-    display = SharesDisplay(names, shares)
+    display = SharesDisplay.from_values(names, shares)
     caption = "How often each class occurs among the labelled rows, from the lowest class."
     shown = figure(display, "classes", "Shares of the classes", caption, k, (6.0, 3.0))
     return Section("data", "The data", lead, [shown], [classes, *columns], notes)
@@ -97,7 +95,7 @@ def errors_section(found: Findings) -> Section:
         return Section("errors", "How good is it?", lead)
     k = len(found.problem.classes)
     scores = {name: each.scores() for name, each in found.held_out.items()}
-    names = {"guess": _guess_name(found), **_NAMES}
+    names = {"guess": _guess_name(found), **FITS}
     table = Table(
         ["fit", *METRICS],
         [[names[n], *(scores[n][m] for m in METRICS)] for n in names if n in scores],
@@ -105,11 +103,11 @@ def errors_section(found: Findings) -> Section:
     )
     own = scores[list(found.models)[-1]]
     metric = found.diagnosis.metric
+    rows = counted(len(held_out.codes) // found.n_rounds, "row")
     lead = (
-        f"Each labelled row was predicted by a model that had not seen it "
-        f"({len(held_out.codes) // found.n_rounds:,} rows in {found.problem.n_folds} parts, "
-        f"{_rounds(found)}). {_SAID[metric].format(own[metric])}; predicting {names['guess']} "
-        f"would give {scores['guess'][metric]:.2f}."
+        f"Each labelled row was predicted by a model that had not seen it ({rows} in "
+        f"{found.problem.n_folds} parts, {_rounds(found)}). {_SAID[metric].format(own[metric])}; "
+        f"predicting {names['guess']} would give {scores['guess'][metric]:.2f}."
     )
     notes = [
         "MAE, MZE and MSE are the mean absolute error, the share of wrong classes and the mean "
@@ -118,17 +116,17 @@ def errors_section(found: Findings) -> Section:
     ]
     if found.problem.prior_is_given:
         notes.append(_COUNTED)
-    side = 1.6 + 0.45 * max(k, 5)
+    display = ConfusionDisplay.from_codes(
+        held_out.codes, held_out.predicted, found.problem.classes, found.counted
+    )
     shown = figure(
-        ConfusionDisplay.from_codes(
-            held_out.codes, held_out.predicted, found.problem.classes, found.counted
-        ),
+        display,
         "confusion",
         "Labels against predictions",
         "Rows are the true classes, columns the predicted ones, both from the lowest. Framed "
         f"cells are right; the further from the frame, the worse the mistake.{_counting(found)}",
         k,
-        (side + 0.6, side),
+        display.size,
     )
     return Section(
         "errors", "How good is it, and where is it wrong?", lead, [shown], [table], notes
@@ -137,7 +135,7 @@ def errors_section(found: Findings) -> Section:
 
 def _guess_name(found: Findings) -> str:
     """Which class is guessed where nothing is known of a row."""
-    seen = [str(found.problem.classes[c]) for c in np.unique(found.held_out["guess"].predicted)]
+    seen = class_names(found.problem.classes[np.unique(found.held_out["guess"].predicted)])
     if len(seen) == 1:
         return f"always {seen[0]} (the median class)"
     return f"always the median class ({' or '.join(seen)}, by part)"
@@ -168,7 +166,7 @@ def scores_section(found: Findings) -> Section:
         "Scores by class, and the thresholds between classes",
         "One hill for each class, as large as its share of the labelled rows. A row is predicted "
         "as the class between whose dashed thresholds its score falls; where hills overlap, "
-        "classes are confused.",
+        "classes are confused. A class of one row is a point.",
         len(problem.classes),
     )
     lead = (
@@ -241,8 +239,8 @@ def coefficients_section(found: Findings, names: list[str]) -> Section:
         )
         n_sure = int(((intervals > 0).all(axis=1) | (intervals < 0).all(axis=1)).sum())
         lead = (
-            f"For {n_sure} of {len(names)} columns the interval lies on one side of zero, so that "
-            "the direction is fairly certain."
+            f"For {n_sure} of {counted(len(names), 'column')} the interval lies on one side of "
+            "zero, so that the direction is fairly certain."
         )
     shown = figure(
         display,
@@ -250,7 +248,7 @@ def coefficients_section(found: Findings, names: list[str]) -> Section:
         "Coefficients, the largest first",
         caption,
         len(found.problem.classes),
-        (6.0, 1.2 + 0.3 * min(20, len(names))),
+        (6.0, display.height),
     )
     lead += " A coefficient is an association, not a cause."
     return Section("coefficients", title, lead, [shown])
@@ -272,12 +270,12 @@ def comparison_section(found: Findings) -> Section:
     shares = {
         "assumed": problem.class_prior,
         **{
-            f"predicted, {_NAMES[name]}": np.bincount(codes, minlength=k) / len(codes)
+            f"predicted, {FITS[name]}": np.bincount(codes, minlength=k) / len(codes)
             for name, codes in predicted.items()
         },
     }
     shown = figure(
-        SharesDisplay([str(c) for c in problem.classes], shares),
+        SharesDisplay.from_values(problem.classes, shares),
         "predicted-shares",
         "Classes that are predicted for the unlabelled rows",
         "Shares of the classes among predictions, with and without learning from these rows, "
@@ -310,8 +308,10 @@ def _comparison_table(found: Findings) -> Table:
 
 
 def _threshold_table(found: Findings) -> Table:
-    classes = [str(c) for c in found.problem.classes]
+    classes = class_names(found.problem.classes)
     pairs = [f"{a} | {b}" for a, b in pairwise(classes)]
-    each = [model.thresholds_ for model in found.models.values()]
+    # Where the scale of scores begins differs from fit to fit.
+    each = [m.thresholds_ - m.predict_latent(found.problem.X).mean() for m in found.models.values()]
     rows = [[pair, *(float(t[i]) for t in each)] for i, pair in enumerate(pairs)]
-    return Table(["between", *(_NAMES[name] for name in found.models)], rows, "Thresholds")
+    title = "Thresholds, less the mean score of all rows"
+    return Table(["between", *(FITS[name] for name in found.models)], rows, title)

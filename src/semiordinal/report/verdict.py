@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..diagnosis import Curve, Curves, Diagnosis
-from ..diagnosis.words import TOO_FEW_TO_CHECK, percent, prior_warning, worth_in_labels
+from .._words import counted
+from ..diagnosis import Curve, Curves, Diagnosis, Gain, PriorShift, VarianceEstimate
+from ..diagnosis.words import FITS, TOO_FEW_TO_CHECK, percent, prior_warning, worth_in_labels
 from ..plotting import CurveDisplay, SharesDisplay, Table, VarianceRatioDisplay
 from .page import Figure, Section, figure
-
-_LINES = {"SV": "labelled rows alone (SV)", "SEMI": "with unlabelled rows (SEMI)"}
 
 
 def diagnosis_section(found: Diagnosis) -> Section:
     """The verdict and what it rests on."""
     title = "Was the unlabelled data worth using?"
     figures, tables, notes = [], [], []
-    k = len(found.classes)
     if found.gain is not None:
-        tables.append(_gain_table(found))
-    if found.curves is not None:
-        notes.append(worth_in_labels(found.curves.equivalent))
-        figures += _curve_figures(found, found.curves)
+        tables.append(_gain_table(found.gain, found.metric))
+        if found.curves is not None:
+            notes.append(worth_in_labels(found.curves.equivalent))
+            figures += _curve_figures(found, found.curves, found.gain)
     if isinstance(found.variance, str):
         notes.append(f"No variance ratio: {found.variance}")
     elif found.variance is not None:
-        figures.append(_variance_figure(found, k))
+        figures.append(_variance_figure(found, found.variance))
     if found.prior_shift is not None and found.covariate_shift is not None:
         if warning := prior_warning(found.prior_shift):
             notes.append(warning)
@@ -33,7 +31,7 @@ def diagnosis_section(found: Diagnosis) -> Section:
         if np.isnan(auc):
             notes.append(TOO_FEW_TO_CHECK)
         else:
-            figures.append(_shift_figure(found, k))
+            figures.append(_shift_figure(found, found.prior_shift))
             notes.append(
                 f"Are they rows of the same kind? A classifier tells a labelled from an unlabelled "
                 f"row in {percent(auc)} of pairs (50 % is guessing; p = {p_value:.3f})."
@@ -41,24 +39,22 @@ def diagnosis_section(found: Diagnosis) -> Section:
     return Section("diagnosis", title, found.verdict.sentence, figures, tables, notes)
 
 
-def _gain_table(found: Diagnosis) -> Table:
-    gain = found.gain
-    assert gain is not None
+def _gain_table(gain: Gain, metric: str) -> Table:
     return Table(
-        ["fit, and the difference", found.metric],
+        ["fit, and the difference", metric],
         [
-            [_LINES["SV"], gain.supervised],
-            [_LINES["SEMI"], gain.semi],
+            [FITS["SV"], gain.supervised],
+            [FITS["SEMI"], gain.semi],
             ["gain", gain.mean],
             ["standard error of the gain", gain.standard_error],
             ["90 % interval of the gain, from", gain.low],
             ["to", gain.high],
         ],
-        f"Cross-validated {found.metric}, {gain.n_splits} pairs of fits, {gain.n_rows} rows",
+        f"Cross-validated {metric}, {gain.n_splits} pairs of fits, {counted(gain.n_rows, 'row')}",
     )
 
 
-def _curve_figures(found: Diagnosis, curves: Curves) -> list[Figure]:
+def _curve_figures(found: Diagnosis, curves: Curves, gain: Gain) -> list[Figure]:
     """The curves that have two points at least."""
     shown = (
         (
@@ -80,8 +76,6 @@ def _curve_figures(found: Diagnosis, curves: Curves) -> list[Figure]:
         ),
     )
     error = f"{found.metric} of held-out rows"
-    gain = found.gain
-    assert gain is not None
     fewer = ""
     if curves.n_splits < gain.n_splits:
         fewer = (
@@ -100,17 +94,14 @@ def _curve_figures(found: Diagnosis, curves: Curves) -> list[Figure]:
 def _curve(curve: Curve, x_label: str, y_label: str) -> CurveDisplay:
     return CurveDisplay(
         curve.sizes,
-        {_LINES[name]: values for name, values in curve.errors.items()},
-        {_LINES[name]: values for name, values in curve.standard_errors.items()},
+        {FITS[name]: values for name, values in curve.errors.items()},
+        {FITS[name]: values for name, values in curve.standard_errors.items()},
         x_label,
         y_label,
     )
 
 
-def _variance_figure(found: Diagnosis, k: int) -> Figure:
-    estimate = found.variance
-    assert estimate is not None
-    assert not isinstance(estimate, str)
+def _variance_figure(found: Diagnosis, estimate: VarianceEstimate) -> Figure:
     what = "the fitted model" if estimate.of_parameters else "the risk at the fitted model"
     return figure(
         VarianceRatioDisplay.from_variance(estimate.variance, found.classes.tolist()),
@@ -119,15 +110,13 @@ def _variance_figure(found: Diagnosis, k: int) -> Figure:
         f"Estimated noise of {what} for every weight of the unlabelled rows, one line for each "
         "class that they may stand in for. Below 1 they help; a dot marks the lowest point. "
         "It holds to first order, with many rows.",
-        k,
+        len(found.classes),
     )
 
 
-def _shift_figure(found: Diagnosis, k: int) -> Figure:
-    shift = found.prior_shift
-    assert shift is not None
-    display = SharesDisplay(
-        [str(c) for c in found.classes],
+def _shift_figure(found: Diagnosis, shift: PriorShift) -> Figure:
+    display = SharesDisplay.from_values(
+        found.classes,
         {"assumed": shift.assumed, "estimated for the unlabelled rows": shift.estimated},
         {"estimated for the unlabelled rows": np.array([shift.low, shift.high])},
     )
@@ -138,5 +127,5 @@ def _shift_figure(found: Diagnosis, k: int) -> Figure:
         "Shares that the method assumes, and an estimate for the unlabelled rows with a 90 % "
         "interval. What the unlabelled rows tell rests on these being the same "
         f"(p = {shift.p_value:.3f}).",
-        k,
+        len(found.classes),
     )

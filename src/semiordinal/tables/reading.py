@@ -6,6 +6,7 @@ import csv
 import gzip
 import hashlib
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -61,10 +62,20 @@ class TableFile:
         return repr(str(self.path))
 
     def columns(self) -> list[str]:
-        """Names of the columns."""
+        """Names of the columns; raises where two have the same."""
         if self.is_parquet:
-            return list(self._parquet().schema_arrow.names)
-        return [str(name) for name in self._csv(nrows=0).columns]
+            names = written = list(self._parquet().schema_arrow.names)
+        else:
+            names = [str(name) for name in self._csv(nrows=0).columns]
+            # pandas makes the second "a" an "a.1", and names those without a name.
+            written = [name for name in self._header() if name]
+        twice = [name for name, times in Counter(written).items() if times > 1]
+        if twice:
+            raise TableError(
+                f"{self._name} has more than one column of the name {', '.join(twice[:10])}. "
+                "Which is meant cannot be told; give each a name of its own."
+            )
+        return names
 
     def arrow_type(self, column: str) -> pa.DataType:
         """The type that a column has in Parquet; of CSV, text."""
@@ -126,8 +137,7 @@ class TableFile:
                     dtype=str,
                     keep_default_na=False,
                     index_col=False,
-                    # utf-8-sig is UTF-8 less the mark that spreadsheets put in front.
-                    encoding="utf-8-sig" if self._is_utf8 else self.encoding,
+                    encoding=self._codec,
                     **options,
                 )
         except pd.errors.EmptyDataError as error:
@@ -142,8 +152,10 @@ class TableFile:
             raise self._unreadable(error) from error
 
     @property
-    def _is_utf8(self) -> bool:
-        return self.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    def _codec(self) -> str:
+        """The encoding; of UTF-8, less the mark that spreadsheets put in front."""
+        is_utf8 = self.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+        return "utf-8-sig" if is_utf8 else self.encoding
 
     def _delimiter(self) -> str:
         """The one that cuts the first line into the most cells."""
@@ -151,9 +163,15 @@ class TableFile:
             line = file.readline()
         return max(_DELIMITERS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
 
+    def _header(self) -> list[str]:
+        """The names of a CSV file's columns, as they are written."""
+        mark = self._delimiter()
+        with self._open() as file:
+            return next((names for names in csv.reader(file, delimiter=mark) if names), [])
+
     def _open(self) -> IO[str]:
         opener: Any = gzip.open if self.path.suffix == ".gz" else open
-        stream: IO[str] = opener(self.path, "rt", encoding=self.encoding)
+        stream: IO[str] = opener(self.path, "rt", encoding=self._codec, newline="")
         return stream
 
     def _empty(self) -> TableError:

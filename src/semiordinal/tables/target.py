@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -129,10 +130,15 @@ def _classes(present: list[Any], order: Sequence[str] | None, name: str) -> list
     is_number = not isinstance(present[0], str)
     if order is None:
         if not is_number and len(set(present)) > 2:
-            suggested = ",".join(suggest_order(set(present)))
+            suggested = suggest_order(set(present))
+            remedy = (
+                f"Give it from the lowest to the highest, perhaps: {order_option(suggested)}"
+                if not any("," in label for label in suggested)
+                else "Some hold commas, which --order puts between classes: write them without "
+                "commas, and give their order by --order from the lowest to the highest."
+            )
             raise OrderError(
-                f"The classes of {name!r} are names, and their order matters. Give it from the "
-                f'lowest to the highest, perhaps: --order "{suggested}"'
+                f"The classes of {name!r} are names, and their order matters. {remedy}"
             )
         values = np.array(present, dtype=None if is_number else object)
         with warnings.catch_warnings():
@@ -159,6 +165,19 @@ def _number(text: str) -> Any:
     except ValueError:
         return text
     return int(value) if value.is_integer() else value
+
+
+def order_option(classes: Sequence[Any]) -> str:
+    """The option that says this order, to be pasted into a shell.
+
+    Examples
+    --------
+    >>> print(order_option(["low", "high"]))
+    --order low,high
+    >>> print(order_option(["quite low", "$high"]))
+    --order 'quite low,$high'
+    """
+    return f"--order {shlex.quote(','.join(map(str, classes)))}"
 
 
 def suggest_order(names: set[str]) -> list[str]:
