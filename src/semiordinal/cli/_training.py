@@ -20,7 +20,7 @@ from ..selection import LabelledKFold
 from ..tables.columns import ColumnChoice, choose_columns
 from ..tables.encoding import table_pipeline
 from ..tables.reading import TableFile, check_column
-from ..tables.target import Target, read_target
+from ..tables.target import Target, order_option, read_target
 from ._face import CommandError, UsageError, cut_list
 
 _MOST_FOLDS = 5
@@ -135,7 +135,7 @@ def _notes(table: TrainingTable, order: str | None) -> list[str]:
     if order is None and isinstance(classes[0], str):
         notes.append(
             f"Two names as classes: {classes[0]} is taken as the lower, {classes[1]} as the higher "
-            f"one. For the other way round: --order {classes[1]},{classes[0]}"
+            f"one. For the other way round: {order_option(classes[::-1])}"
         )
     if order is None and classes[0] == -1 and min(classes[1:]) >= 0:
         notes.append(

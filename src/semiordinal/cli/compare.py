@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._words import counted
 from . import _face as face
 from . import _options as options
 
@@ -187,7 +188,7 @@ def _say(
             return [row["method"], *scores, "–", "–"]
         return [row["method"], *scores, f"{row['better']}/{row['worse']}", f"{row['p_value']:.3f}"]
 
-    face.say(f"{table.n_labeled} labelled and {table.n_unlabeled} unlabelled rows.")
+    face.say(f"{table.n_labeled:,} labelled and {counted(table.n_unlabeled, 'unlabelled row')}.")
     against = next((row["against"] for row in rows if "against" in row), "")
     face.say_table(
         f"Mean over {repeats} random splits, ± its standard error; by {metric}, the best first",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._words import counted
 from . import _face as face
 from . import _options as options
 
@@ -222,7 +223,7 @@ def _say(table: TrainingTable, result: dict[str, Any], path: Path) -> None:
     from ._chosen import say_chosen
 
     face.say(
-        f"{result['labeled']} labelled and {result['unlabeled']} unlabelled rows, target "
+        f"{result['labeled']:,} labelled and {counted(result['unlabeled'], 'unlabelled row')}, target "
         f"{result['target']!r}."
     )
     rows = [
