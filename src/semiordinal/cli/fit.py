@@ -223,8 +223,8 @@ def _say(table: TrainingTable, result: dict[str, Any], path: Path) -> None:
     from ._chosen import say_chosen
 
     face.say(
-        f"{result['labeled']:,} labelled and {counted(result['unlabeled'], 'unlabelled row')}, target "
-        f"{result['target']!r}."
+        f"{result['labeled']:,} labelled and {counted(result['unlabeled'], 'unlabelled row')}, "
+        f"target {result['target']!r}."
     )
     rows = [
         [str(label), str(count), f"{result['class_prior'][str(label)]:.3f}"]
