@@ -273,6 +273,6 @@ def test_the_command_fetches_into_the_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
     monkeypatch.setenv("SEMIORDINAL_DATA", str(tmp_path))
     told = done("datasets", "abalone", "--fetch", "--labels", "50", "--out", tmp_path / "a.csv")
-    assert "4177 rows" in told.out
+    assert "4,177 rows" in told.out
     assert pd.read_csv(tmp_path / "a.csv")["target"].notna().sum() == 50
     assert (tmp_path / "abalone.csv.gz").exists()

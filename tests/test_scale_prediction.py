@@ -142,7 +142,7 @@ def test_the_command_predicts_for_a_folder(folder, tmp_path, monkeypatch):
     assert answer["counts"] == {str(label): int(counts.get(label, 0)) for label in (1, 2, 3, 4)}
     np.testing.assert_array_equal(found["id"], np.arange(9000))
     whole = done("predict", "m.semiordinal", folder / "part-1.parquet", "--out", "one.parquet")
-    assert "3000 rows" in whole.out
+    assert "3,000 rows" in whole.out
     one = pd.read_parquet("one.parquet")["prediction"]
     np.testing.assert_array_equal(one, found["prediction"][3000:6000])
     # Again: the parts are there, and stay.

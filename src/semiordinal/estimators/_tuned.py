@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -13,7 +14,7 @@ from .._threads import blas_threads_for
 from .._typing import Array, Codes
 from ..calibration import calibrate_on_labels
 from ..corrections import get_correction
-from ..labels import CLASS_PRIORS, resolve_prior
+from ..labels import CLASS_PRIORS, ClassPriorWarning, resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..priors import shifted_prior
 from ..risks import Risk
@@ -178,7 +179,10 @@ class TunedClassifier(ProbabilityPredictor):
             class_prior=prior,
             classes=rows.classes,
         )
-        fitted.fit(X, y, sample_weight, X_unlabeled)
+        with warnings.catch_warnings():
+            # Of given priors the search has warned; of those that EM estimated, nobody is to.
+            warnings.simplefilter("ignore", ClassPriorWarning)
+            fitted.fit(X, y, sample_weight, X_unlabeled)
         chosen = self._thresholds(settings[setting], problems[setting], choice, fitted)
         self._keep(fitted, rows, choice, candidate, chosen)
 
