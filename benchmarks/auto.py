@@ -217,6 +217,7 @@ def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
 
 def report(arguments: argparse.Namespace) -> None:
     records = read_results(arguments.results)
+    records = records[records["repetition"] >= arguments.first]
     present = set(records["method"])
     listed = [m for m in (*DECIDING, *ABLATIONS, *CRITERIA, *OTHERS) if m in present]
     methods = [*listed, *sorted(present - set(listed))]
@@ -232,6 +233,14 @@ def report(arguments: argparse.Namespace) -> None:
                 summary.setdefault(key, {})[method] = change
         print(pd.DataFrame(summary).T.sort_index().to_string())
     bars(records)
+    if arguments.csv is not None:
+        cells = [
+            compare(records, method, "SV-CV").assign(method=method)
+            for method in methods
+            if method != "SV-CV"
+        ]
+        with written_whole(arguments.csv, force=True) as temporary:
+            pd.concat(cells).round(5).to_csv(temporary, index=False)
 
 
 def bars(records: pd.DataFrame) -> None:
@@ -295,6 +304,8 @@ def main() -> None:
     reporting = commands.add_parser("report")
     reporting.set_defaults(command=report)
     reporting.add_argument("--results", type=Path, required=True)
+    reporting.add_argument("--csv", type=Path, help="where to write every cell against SV-CV")
+    reporting.add_argument("--first", type=int, default=0, help="leave out earlier draws")
     reporting.add_argument("--bases", nargs="+", default=("SV-CV", "SV-prior-CV"))
     commands.add_parser("speed").set_defaults(command=speed)
     arguments = parser.parse_args()
