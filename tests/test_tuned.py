@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from problems import ARGMAX, assert_passes_checks, make_problem
 from semiordinal import (
+    KernelOrdinalClassifier,
     KernelOrdinalClassifierCV,
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
@@ -40,6 +41,19 @@ def test_check_estimator(estimator, loss):
     expected = ARGMAX if loss == "at" else {}
     settings = {**SMALL, "l2s": (0.01, 0.0001)}
     assert_passes_checks(estimator(loss=loss, **settings), expected)
+
+
+def test_the_penalty_of_the_function_space_is_searched_along():
+    tuned = KernelOrdinalClassifierCV(penalty="function", thresholds="risk", **SMALL).fit(X, Y)
+    plain = KernelOrdinalClassifier(
+        penalty="function",
+        l2=tuned.l2_,
+        bandwidth=tuned.estimator_.bandwidth,
+        unlabeled_weight=tuned.unlabeled_weight_,
+    ).fit(X, Y)
+    np.testing.assert_allclose(tuned.predict_latent(X), plain.predict_latent(X), rtol=1e-8)
+    other = KernelOrdinalClassifierCV(thresholds="risk", **SMALL).fit(X, Y)
+    assert not np.allclose(tuned.cv_results_["loss"], other.cv_results_["loss"])
 
 
 def noisy_rows(n_labeled, seed, n=3000):
