@@ -407,6 +407,8 @@ def test_the_benchmark_goes_on_where_it_stopped(benchmark, tmp_path, capsys):
         methods=["SV-CV", "SV-prior-CV", "tuned", "SEMI1"],
         minutes=1e9,
         bases=["SV-CV"],
+        first=1,
+        csv=tmp_path / "cells.csv",
     )
     benchmark.run(arguments)
     assert "8 records" in capsys.readouterr().out
@@ -420,3 +422,6 @@ def test_the_benchmark_goes_on_where_it_stopped(benchmark, tmp_path, capsys):
     assert json.loads(one.read_text())["error"] >= 0
     benchmark.report(arguments)
     assert "against SV-CV" in capsys.readouterr().out
+    cells = pd.read_csv(arguments.csv)
+    assert set(cells["method"]) == {"SV-prior-CV", "tuned", "SEMI1"}
+    assert (cells["repetitions"] == 1).all()
