@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import Control, default_control_model
+from ..tuning import Control
 from ._rows import TrainingRows
 
 CONTROLS = ("class", "model")
@@ -52,6 +52,7 @@ def control_of(estimator: Any, rows: TrainingRows) -> Control | None:
             "control='model' needs a class with two labelled rows, to predict rows by a model "
             "that did not see them. Label more rows, or set control='class'."
         )
-    model = estimator.control_model
-    model = default_control_model() if model is None else model
-    return Control(model, rows.stacked(), codes, len(rows.classes), estimator.random_state)
+    n_classes = len(rows.classes)
+    return Control(
+        estimator.control_model, rows.stacked(), codes, n_classes, estimator.random_state
+    )

@@ -1,6 +1,6 @@
 """The choice of penalty, risk and thresholds from training rows alone."""
 
-from .control import Control, cross_fitted_predictions, default_control_model
+from .control import Control
 from .criteria import get_criterion
 from .folds import Fold, labeled_folds, split_rows
 from .leave_one_out import leave_one_out_path
@@ -18,8 +18,6 @@ __all__ = [
     "Gain",
     "TuningRows",
     "choose_thresholds",
-    "cross_fitted_predictions",
-    "default_control_model",
     "get_criterion",
     "held_out_path",
     "held_out_scores",

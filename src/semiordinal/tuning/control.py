@@ -11,33 +11,36 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._typing import Array, Codes
-from .folds import Fold, labeled_folds
+from .folds import labeled_folds
 
 _FOLDS = 5
 
 
-def default_control_model() -> Any:
-    """Multinomial logistic regression on standardised columns."""
-    return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=0.1, max_iter=1000))
-
-
 class Control:
-    """Cross-fitted class probabilities of all rows, from whichever labels may be known.
-
-    Where folds of rows are held out to choose by, their labels must not be among those.
+    """Class probabilities of all rows, each labelled one by models that did not see its label.
 
     Parameters
     ----------
-    model : scikit-learn classifier with ``predict_proba``
+    model : scikit-learn classifier with ``predict_proba``, or None
+        By default multinomial logistic regression on standardised columns.
     X : array or sparse matrix of shape (n, n_features)
     codes : array of shape (n,)
         Label codes, −1 where unlabelled.
     n_classes : int
-    random_state : as scikit-learn's
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(8.0)[:, None]
+    >>> codes = np.array([0, 0, 0, 1, 1, 1, -1, -1])
+    >>> q = Control(None, X, codes, 2, random_state=0).predictions()
+    >>> q.shape, bool((q[6:, 1] > 0.5).all())
+    ((8, 2), True)
     """
 
     def __init__(self, model: Any, X: Any, codes: Codes, n_classes: int, random_state: Any):
-        self.model = model
+        self.model = _default_model() if model is None else model
         self.X = X
         self.codes = codes
         self.n_classes = n_classes
@@ -47,7 +50,8 @@ class Control:
     def predictions(self, labeled: Codes | None = None) -> Array:
         """Class probabilities, (n, n_classes), from the labels of some rows, by default of all.
 
-        Where no class has two of them, nothing can be cross-fitted, and their shares stand in.
+        Rows that a search holds out must not be among these. Where no class has two of them,
+        nothing can be cross-fitted, and the shares of the labels stand in.
         """
         if labeled is None:
             labeled = np.flatnonzero(self.codes >= 0)
@@ -63,50 +67,21 @@ class Control:
         if not folds:
             shares = np.bincount(codes[labeled], minlength=self.n_classes) / len(labeled)
             return np.tile(shares, (len(codes), 1))
-        return cross_fitted_predictions(self.model, self.X, codes, folds, self.n_classes)
+        total, times = np.zeros((len(codes), self.n_classes)), np.zeros(len(codes))
+        unlabeled = np.flatnonzero(codes < 0)
+        for fold in folds:
+            fitted = clone(self.model).fit(self.X[fold.train], codes[fold.train])
+            seen = np.asarray(fitted.classes_, dtype=np.intp)
+            rows = np.concatenate([fold.test, unlabeled])
+            total[rows[:, None], seen] += fitted.predict_proba(self.X[rows])
+            times[rows] += 1
+        predicted = times > 0
+        result = np.zeros_like(total)
+        result[predicted] = total[predicted] / times[predicted, None]
+        if len(unlabeled):  # the only row of a class is never held out, and has their mean
+            result[~predicted] = result[unlabeled].mean(axis=0)
+        return result
 
 
-def cross_fitted_predictions(
-    model: Any, X: Any, codes: Codes, folds: list[Fold], n_classes: int
-) -> Array:
-    """Class probabilities of all rows, each labelled one by models that did not see its label.
-
-    Parameters
-    ----------
-    model : scikit-learn classifier with ``predict_proba``
-    X : array or sparse matrix of shape (n, n_features)
-    codes : array of shape (n,)
-        Label codes, −1 where unlabelled.
-    folds : list of Fold
-    n_classes : int
-
-    Returns
-    -------
-    array of shape (n, n_classes)
-        A labelled row that was never held out has the unlabelled rows' mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from semiordinal.tuning import labeled_folds
-    >>> X = np.arange(8.0)[:, None]
-    >>> codes = np.array([0, 0, 0, 1, 1, 1, -1, -1])
-    >>> folds = labeled_folds(codes, cv=3, n_repeats=1, random_state=0)
-    >>> q = cross_fitted_predictions(default_control_model(), X, codes, folds, 2)
-    >>> q.shape, bool((q[6:, 1] > 0.5).all())
-    ((8, 2), True)
-    """
-    total, times = np.zeros((len(codes), n_classes)), np.zeros(len(codes))
-    unlabeled = np.flatnonzero(codes < 0)
-    for fold in folds:
-        fitted = clone(model).fit(X[fold.train], codes[fold.train])
-        seen = np.asarray(fitted.classes_, dtype=np.intp)
-        rows = np.concatenate([fold.test, unlabeled])
-        total[rows[:, None], seen] += fitted.predict_proba(X[rows])
-        times[rows] += 1
-    predicted = times > 0
-    result = np.zeros_like(total)
-    result[predicted] = total[predicted] / times[predicted, None]
-    if len(unlabeled):
-        result[~predicted] = result[unlabeled].mean(axis=0)
-    return result
+def _default_model() -> Any:
+    return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=0.1, max_iter=1000))
