@@ -103,3 +103,15 @@ def with_few_labels(frame: pd.DataFrame, share: float = 0.25) -> pd.DataFrame:
     """The table with most severities missing."""
     hidden = np.random.default_rng(1).random(len(frame)) > share
     return frame.assign(severity=frame["severity"].mask(hidden))
+
+
+def fit(data: Any, out: Any) -> tuple[Any, ...]:
+    """Words of the command that fits patients."""
+    return ("fit", data, "--target", "severity", "--out", out)
+
+
+def make_fitted(folder: Path) -> Path:
+    """The folder, with a table of patients, few.csv, and a model of it."""
+    with_few_labels(patients()).to_csv(folder / "few.csv", index=False)
+    done(*fit(folder / "few.csv", folder / "model.semiordinal"), "--order", ORDER)
+    return folder

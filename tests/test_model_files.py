@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import pickle
 import zipfile
 
@@ -17,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from problems import make_problem
+from problems import LeavesAMark, make_problem
 from semiordinal import (
     KernelOrdinalClassifier,
     LinearOrdinalClassifier,
@@ -50,16 +49,6 @@ def rewrite(path, change_manifest=None, payload=None):
     manifest["sha256"] = hashlib.sha256(payload).hexdigest()
     manifest |= change_manifest or {}
     path.write_bytes(_sealed(manifest, payload))
-
-
-class LeavesAMark:
-    """Makes a file when it is unpickled."""
-
-    def __init__(self, mark):
-        self.mark = mark
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.mark),)
 
 
 MODELS = {
