@@ -136,10 +136,11 @@ def choose_thresholds(
             "Thresholds are calibrated on held-out labelled rows.",
             final.slope / deviation,
         )
+    share = "" if final.prior_share == 1 else f"{final.prior_share:.0%} "
     why = (
-        f"Thresholds are {final.prior_share:.0%} those at which the unlabelled rows have the class "
-        "priors, the rest held-out labelled rows': the two differ by "
-        f"{final.distance:.1f} times what the sampling of labels explains."
+        f"Thresholds are {share}those at which the unlabelled rows have the class priors"
+        f"{', the rest those of held-out labelled rows' if share else ''}. The labelled rows' differ from "
+        f"them by {final.distance:.1f} times what the sampling of labels explains."
     )
     log_odds = final.slope / deviation
     return ChosenThresholds(thresholds, "prior", final.prior_share, gain, why, log_odds)
