@@ -136,11 +136,13 @@ def choose_thresholds(
             "Thresholds are calibrated on held-out labelled rows.",
             final.slope / deviation,
         )
-    share = "" if final.prior_share == 1 else f"{final.prior_share:.0%} "
+    whole = final.prior_share == 1
+    share = "" if whole else f"{final.prior_share:.0%} "
+    rest = "" if whole else ", the rest those of held-out labelled rows"
     why = (
-        f"Thresholds are {share}those at which the unlabelled rows have the class priors"
-        f"{', the rest those of held-out labelled rows' if share else ''}. The labelled rows' differ from "
-        f"them by {final.distance:.1f} times what the sampling of labels explains."
+        f"Thresholds are {share}those at which the unlabelled rows have the class priors{rest}. "
+        f"The labelled rows' differ from them by {final.distance:.1f} times what the sampling of "
+        "labels explains."
     )
     log_odds = final.slope / deviation
     return ChosenThresholds(thresholds, "prior", final.prior_share, gain, why, log_odds)
