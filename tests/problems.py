@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils.estimator_checks import check_estimator
 
 from semiordinal.estimators import LinearOrdinalClassifier
-from semiordinal.estimators._rows import training_rows
-from semiordinal.labels import resolve_prior
+from semiordinal.estimators.training_rows import training_rows
 from semiordinal.losses import LOSSES, get_loss
 from semiordinal.margins import MARGINS
 from semiordinal.objective import Objective
+from semiordinal.priors import resolve_prior
 
 # Every loss with every margin it can be built on.
 LOSSES_WITH_MARGINS = [

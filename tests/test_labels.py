@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from semiordinal.labels import ClassOrderWarning, encode_labels, known_codes, resolve_prior
+from semiordinal.labels import ClassOrderWarning, encode_labels, known_codes
 
 NUMBERS = [
     np.array([3.0, np.nan, 1.0, 7.0]),
@@ -128,24 +128,3 @@ def test_labels_that_a_model_does_not_know():
     with pytest.raises(ValueError, match=r"does not know: 9\..*classes 1, 2"):
         known_codes([1, 9], np.array([1, 2]))
     assert known_codes([np.nan, np.nan], np.array([1, 2])).tolist() == [-1, -1]
-
-
-@pytest.mark.parametrize("kind", [dict, pd.Series])
-def test_priors_by_class(kind):
-    counts, classes = np.ones(3), np.array(["low", "mid", "top"])
-    given = kind({"top": 0.2, "low": 0.5, "mid": 0.3})
-    np.testing.assert_allclose(resolve_prior(given, counts, classes), [0.5, 0.3, 0.2])
-    with pytest.raises(ValueError, match="given for the classes"):
-        resolve_prior(kind({"top": 0.2, "low": 0.8}), counts, classes)
-
-
-def test_a_series_of_priors_without_an_index_is_in_class_order():
-    prior = resolve_prior(pd.Series([0.5, 0.3, 0.2]), np.ones(3), np.array(["a", "b", "c"]))
-    np.testing.assert_allclose(prior, [0.5, 0.3, 0.2])
-
-
-def test_priors():
-    counts, classes = np.array([1.0, 3.0]), np.array([1, 2])
-    np.testing.assert_allclose(resolve_prior("labels", counts, classes), [0.25, 0.75])
-    np.testing.assert_allclose(resolve_prior("uniform", counts, classes), [0.5, 0.5])
-    np.testing.assert_allclose(resolve_prior([0.1, 0.9], counts, classes), [0.1, 0.9])

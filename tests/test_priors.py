@@ -1,14 +1,15 @@
-"""Class priors of unlabelled rows by EM."""
+"""Class priors: as given, and of unlabelled rows by EM."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import norm
 
 from semiordinal import LinearOrdinalClassifierCV
-from semiordinal.priors import shifted_prior
+from semiordinal.priors import resolve_prior, shifted_prior
 
 MEANS = np.array([-1.5, 0.0, 1.5])
 BEFORE, AFTER = np.array([0.2, 0.5, 0.3]), np.array([0.6, 0.3, 0.1])
@@ -82,3 +83,24 @@ def test_tuned_classifier_under_prior_shift(loss):
     np.testing.assert_allclose(em.class_prior_, AFTER, atol=0.08)
     np.testing.assert_allclose(labels.class_prior_, np.bincount(codes) / 150)
     assert em.score(test, truth) > labels.score(test, truth) + 0.01
+
+
+@pytest.mark.parametrize("kind", [dict, pd.Series])
+def test_priors_by_class(kind):
+    counts, classes = np.ones(3), np.array(["low", "mid", "top"])
+    given = kind({"top": 0.2, "low": 0.5, "mid": 0.3})
+    np.testing.assert_allclose(resolve_prior(given, counts, classes), [0.5, 0.3, 0.2])
+    with pytest.raises(ValueError, match="given for the classes"):
+        resolve_prior(kind({"top": 0.2, "low": 0.8}), counts, classes)
+
+
+def test_a_series_of_priors_without_an_index_is_in_class_order():
+    prior = resolve_prior(pd.Series([0.5, 0.3, 0.2]), np.ones(3), np.array(["a", "b", "c"]))
+    np.testing.assert_allclose(prior, [0.5, 0.3, 0.2])
+
+
+def test_priors():
+    counts, classes = np.array([1.0, 3.0]), np.array([1, 2])
+    np.testing.assert_allclose(resolve_prior("labels", counts, classes), [0.25, 0.75])
+    np.testing.assert_allclose(resolve_prior("uniform", counts, classes), [0.5, 0.5])
+    np.testing.assert_allclose(resolve_prior([0.1, 0.9], counts, classes), [0.1, 0.9])

@@ -18,8 +18,7 @@ from cli_problems import FOLDER, ORDER, done, needs_data, patients, refused, wit
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.diagnosis import diagnose
-from semiordinal.held_out import TASKS
-from semiordinal.metrics import task_error
+from semiordinal.metrics import TASKS, task_error
 from semiordinal.report import build_report, findings, sections
 
 CHROMIUM = shutil.which("chromium")

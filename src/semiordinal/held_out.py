@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._typing import Array, Codes
-from .metrics import quadratic_kappa, task_error
-
-METRICS = ("MAE", "MZE", "MSE", "QWK")
-TASKS = {"MAE": "absolute", "MZE": "zero_one", "MSE": "squared"}
+from .metrics import TASKS, quadratic_kappa, task_error
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Class order, missing labels and class priors.
+"""Class order and missing labels.
 
 Labels become codes 0..K−1 in class order, −1 where missing. Everything behind the
 estimators' doors works on codes.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from ._typing import Array, Codes
+from ._typing import Codes
+from ._words import cut_list
 
 # More distinct fractional values than this are a measurement, not a set of grades.
 _MOST_FRACTIONAL_CLASSES = 30
@@ -26,10 +26,6 @@ _SMALL_RANGE = 1000
 
 class ClassOrderWarning(UserWarning):
     """The order of the classes was guessed."""
-
-
-class ClassPriorWarning(UserWarning):
-    """The class prior given contradicts the labels."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +87,8 @@ def known_codes(y: Any, classes: NDArray[Any], missing_label: Any = math.nan) ->
     unknown = sorted(set(values[~missing].tolist()) - set(classes.tolist()), key=str)
     if unknown:
         raise ValueError(
-            f"y holds labels that the model does not know: {_listed(unknown)}. It was fitted with "
-            f"the classes {_listed(classes)}; give those rows no label, or fit it with them."
+            f"y holds labels that the model does not know: {cut_list(unknown)}. It was fitted with "
+            f"the classes {cut_list(classes)}; give those rows no label, or fit it with them."
         )
     return _encode(values, missing, classes).codes
 
@@ -201,7 +197,7 @@ def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any, order_matters: b
     message = None
     if order_matters and ordered.dtype.kind in "USO" and len(ordered) > 2:
         message = (
-            f"The classes are names, taken in sorted order: {_listed(ordered)}. If this is not "
+            f"The classes are names, taken in sorted order: {cut_list(ordered)}. If this is not "
             "their order, set classes=[...] from the lowest to the highest."
         )
     elif ordered.dtype.kind in "if" and _is_missing_object(missing_label):
@@ -221,7 +217,7 @@ def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
     unknown = sorted(set(present.tolist()) - set(as_list), key=str)
     if unknown:
         raise ValueError(
-            f"y holds labels that classes does not name: {_listed(unknown)}. Add them to "
+            f"y holds labels that classes does not name: {cut_list(unknown)}. Add them to "
             f"classes={as_list!r} at their place in the order, or mark those rows as missing."
         )
     ordered = np.asarray(as_list)
@@ -229,78 +225,3 @@ def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
         ordered = np.empty(len(as_list), dtype=object)
         ordered[:] = as_list
     return ordered
-
-
-def _listed(values: Any) -> str:
-    shown = [str(v) for v in list(values)[:20]]
-    return ", ".join(shown) + (", ..." if len(values) > 20 else "")
-
-
-CLASS_PRIORS = ("labels", "uniform")
-_LEAST_PRIOR = 1e-6  # as near to 0 as the sum of a prior need be to 1
-
-
-def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
-    """Class priors: of the labelled rows, uniform, or as given.
-
-    Given priors are in class order, or by class in a mapping or a pandas Series.
-
-    Examples
-    --------
-    >>> resolve_prior("labels", np.array([1.0, 3.0]), np.array(["a", "b"]))
-    array([0.25, 0.75])
-    """
-    n_classes = len(classes)
-    if isinstance(class_prior, str):
-        if class_prior not in CLASS_PRIORS:
-            raise ValueError(
-                f"class_prior={class_prior!r} is not known; choose 'labels' or 'uniform', or give "
-                f"one probability for each of the {n_classes} classes, in order."
-            )
-        if class_prior == "uniform":
-            return np.full(n_classes, 1 / n_classes)
-        return class_counts / class_counts.sum()
-    prior = np.asarray(_by_class(class_prior, classes), dtype=float)
-    if prior.shape != (n_classes,):
-        raise ValueError(
-            f"class_prior has shape {prior.shape}, but there are {n_classes} classes "
-            f"({_listed(classes)}): give one probability for each, in this order."
-        )
-    if not (prior >= 0).all():
-        raise ValueError(f"class_prior={prior.tolist()} must not be negative or NaN.")
-    if abs(prior.sum() - 1) > 1e-6:
-        raise ValueError(
-            f"class_prior sums to {prior.sum():.6g}, not 1. If these are counts, divide them by "
-            "their sum."
-        )
-    return prior / prior.sum()
-
-
-def warn_of_slight_priors(prior: Array, class_counts: Array, classes: NDArray[Any]) -> None:
-    """Warn where a prior says that classes hardly occur, and labels say that they do."""
-    slight = (prior < _LEAST_PRIOR) & (class_counts > 0)
-    if slight.any():
-        pairs = zip(classes[slight], prior[slight], strict=True)
-        which = ", ".join(f"{label}: {share:.2g}" for label, share in pairs)
-        warnings.warn(
-            f"class_prior gives next to nothing to classes that have labels ({which}). Check the "
-            "prior and its order, or leave these labels out.",
-            ClassPriorWarning,
-            stacklevel=4,
-        )
-
-
-def _by_class(class_prior: Any, classes: NDArray[Any]) -> Any:
-    """Priors in class order, of a mapping or a Series whose index names the classes."""
-    is_series = hasattr(class_prior, "index") and hasattr(class_prior, "items")
-    if not is_series and not isinstance(class_prior, Mapping):
-        return class_prior
-    by_class = dict(class_prior.items())
-    if set(by_class) == set(classes.tolist()):
-        return [by_class[label] for label in classes.tolist()]
-    if not isinstance(class_prior, Mapping) and list(by_class) == list(range(len(by_class))):
-        return list(by_class.values())  # a Series without an index of its own
-    raise ValueError(
-        f"class_prior is given for the classes {_listed(list(by_class))}, but the classes are "
-        f"{_listed(classes)}: name each of these, or give a plain list in their order."
-    )

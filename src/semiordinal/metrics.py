@@ -14,6 +14,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from ._typing import Array, Codes
 
+METRICS = ("MAE", "MZE", "MSE", "QWK")
+TASKS = {"MAE": "absolute", "MZE": "zero_one", "MSE": "squared"}
+
 
 def task_losses(task: str, predicted: Codes, n_classes: int) -> Array:
     """The task loss ``L(g, y)`` of each prediction, for every class y: (n, K)."""

@@ -1,15 +1,91 @@
-"""Class priors of unlabelled rows, where they may differ from those of the labelled ones."""
+"""Class priors: as users give them, and of unlabelled rows whose classes have other shares."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._typing import Array
+from ._words import cut_list
 
+CLASS_PRIORS = ("labels", "uniform")
+_LEAST_PRIOR = 1e-6  # as near to 0 as the sum of a prior need be to 1
 _MOST_ROUNDS = 10_000
 _CONVERGED = 1e-9
+
+
+class ClassPriorWarning(UserWarning):
+    """The class prior given contradicts the labels."""
+
+
+def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
+    """Class priors: of the labelled rows, uniform, or as given.
+
+    Given priors are in class order, or by class in a mapping or a pandas Series.
+
+    Examples
+    --------
+    >>> resolve_prior("labels", np.array([1.0, 3.0]), np.array(["a", "b"]))
+    array([0.25, 0.75])
+    """
+    n_classes = len(classes)
+    if isinstance(class_prior, str):
+        if class_prior not in CLASS_PRIORS:
+            raise ValueError(
+                f"class_prior={class_prior!r} is not known; choose 'labels' or 'uniform', or give "
+                f"one probability for each of the {n_classes} classes, in order."
+            )
+        if class_prior == "uniform":
+            return np.full(n_classes, 1 / n_classes)
+        return class_counts / class_counts.sum()
+    prior = np.asarray(_by_class(class_prior, classes), dtype=float)
+    if prior.shape != (n_classes,):
+        raise ValueError(
+            f"class_prior has shape {prior.shape}, but there are {n_classes} classes "
+            f"({cut_list(classes)}): give one probability for each, in this order."
+        )
+    if not (prior >= 0).all():
+        raise ValueError(f"class_prior={prior.tolist()} must not be negative or NaN.")
+    if abs(prior.sum() - 1) > 1e-6:
+        raise ValueError(
+            f"class_prior sums to {prior.sum():.6g}, not 1. If these are counts, divide them by "
+            "their sum."
+        )
+    return prior / prior.sum()
+
+
+def warn_of_slight_priors(prior: Array, class_counts: Array, classes: NDArray[Any]) -> None:
+    """Warn where a prior says that classes hardly occur, and labels say that they do."""
+    slight = (prior < _LEAST_PRIOR) & (class_counts > 0)
+    if slight.any():
+        pairs = zip(classes[slight], prior[slight], strict=True)
+        which = ", ".join(f"{label}: {share:.2g}" for label, share in pairs)
+        warnings.warn(
+            f"class_prior gives next to nothing to classes that have labels ({which}). Check the "
+            "prior and its order, or leave these labels out.",
+            ClassPriorWarning,
+            stacklevel=4,
+        )
+
+
+def _by_class(class_prior: Any, classes: NDArray[Any]) -> Any:
+    """Priors in class order, of a mapping or a Series whose index names the classes."""
+    is_series = hasattr(class_prior, "index") and hasattr(class_prior, "items")
+    if not is_series and not isinstance(class_prior, Mapping):
+        return class_prior
+    by_class = dict(class_prior.items())
+    if set(by_class) == set(classes.tolist()):
+        return [by_class[label] for label in classes.tolist()]
+    if not isinstance(class_prior, Mapping) and list(by_class) == list(range(len(by_class))):
+        return list(by_class.values())  # a Series without an index of its own
+    raise ValueError(
+        f"class_prior is given for the classes {cut_list(list(by_class))}, but the classes are "
+        f"{cut_list(classes)}: name each of these, or give a plain list in their order."
+    )
 
 
 def shifted_prior(probabilities: Any, training_prior: Any) -> Array:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .held_out import TASKS
-from .labels import known_codes, resolve_prior
+from .labels import known_codes
 from .losses import get_loss
-from .metrics import quadratic_kappa, task_error, task_losses
+from .metrics import TASKS, quadratic_kappa, task_error, task_losses
+from .priors import resolve_prior
 from .risks import Risk
 from .splits import LabelledKFold, LabelledShuffleSplit
 

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
+from .._checks import check_count, check_flag, check_number
 from .._typing import Array
-from ..estimators._checks import check_count, check_flag, check_number
-from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import check_every_class_labeled, training_rows, unchanged_on_error
-from ..labels import resolve_prior
+from ..estimators.prediction import ThresholdPredictor
+from ..estimators.training_rows import check_every_class_labeled, training_rows, unchanged_on_error
 from ..models import center_and_scale
+from ..priors import resolve_prior
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
 from ._points import scaled_points
 from ._quotas import assign_by_rank, class_quotas, cut_points

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators._checks import check_flag, check_number
-from ..estimators._predict import ClassPredictor
-from ..estimators._rows import (
+from .._checks import check_flag, check_number
+from ..estimators.prediction import ClassPredictor
+from ..estimators.training_rows import (
     check_every_class_labeled,
     feature_rows,
     training_rows,

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 
+from .._checks import check_count
 from .._typing import Array, Codes
-from ..estimators._checks import check_count
-from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import training_rows, unchanged_on_error
+from ..estimators.prediction import ThresholdPredictor
+from ..estimators.training_rows import training_rows, unchanged_on_error
 
 
 class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):

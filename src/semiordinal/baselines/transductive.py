@@ -9,15 +9,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._checks import check_count, check_number
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
-from ..estimators._base import RiskMinimizer, warn_if_short
-from ..estimators._checks import check_count, check_number
-from ..estimators._predict import ThresholdPredictor
-from ..estimators._rows import check_every_class_labeled, training_rows, unchanged_on_error
-from ..labels import resolve_prior
+from ..estimators.minimizer import RiskMinimizer, warn_if_short
+from ..estimators.prediction import ThresholdPredictor
+from ..estimators.training_rows import check_every_class_labeled, training_rows, unchanged_on_error
 from ..losses import get_loss
+from ..priors import resolve_prior
 from ..risks import Risk
 from ._pseudo_labels import Descent, PseudoLabeling
 from ._quotas import class_quotas

@@ -163,12 +163,6 @@ def _options(
     """Ordered classes from a few labelled and many unlabelled rows of a table."""
 
 
-def cut_list(values: Any, most: int = 10) -> str:
-    """Values in one line, the first ones if there are many."""
-    shown = [str(value) for value in list(values)[:most]]
-    return ", ".join(shown) + (", ..." if len(values) > most else "")
-
-
 def main() -> None:
     """Run the command line."""
     # A terminal that lacks a character shows another in its place.

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .._typing import Array
-from ..held_out import TASKS, HeldOut
+from ..held_out import HeldOut
 from ..labels import encode_labels
 from ..losses import LOSSES
-from ..metrics import task_losses
+from ..metrics import TASKS, task_losses
 
 
 def predict_held_out(

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from .. import model_files
+from .._words import cut_list
 from ..tables.encoding import TypedColumns, unknown_categories
 from ..tables.reading import TableError, TableFile
 from . import _face as face
@@ -57,19 +58,19 @@ class TableModel:
         if lacking:
             raise TableError(
                 f"{str(file.path)!r} lacks columns that the model was fitted with: "
-                f"{face.cut_list(lacking)}. It has: {face.cut_list(present, 20)}. Rename or add "
+                f"{cut_list(lacking)}. It has: {cut_list(present, 20)}. Rename or add "
                 "them; cells may be empty."
             )
         seen = {*self.features, self.manifest.get("target"), *self.manifest.get("dropped", {})}
         new = [name for name in present if name not in seen]
         if new:
-            self.notes.append(f"Columns that the model does not know: {face.cut_list(new)}.")
+            self.notes.append(f"Columns that the model does not know: {cut_list(new)}.")
 
     def all_notes(self) -> list[str]:
         """What the user should know of the model and the tables."""
         strangers = [
             f"Categories of {column!r} that were not there in fitting, and count for nothing: "
-            f"{face.cut_list(sorted(values))}."
+            f"{cut_list(sorted(values))}."
             for column, values in self._strangers.items()
         ]
         return [*self.notes, *strangers]

@@ -12,16 +12,17 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from ..labels import CLASS_PRIORS, resolve_prior
+from .._words import cut_list
 from ..losses import LOSSES
 from ..margins import MARGINS
+from ..priors import CLASS_PRIORS, resolve_prior
 from ..risks import REMOVED_CLASSES
 from ..selection import LabelledKFold
 from ..tables.columns import ColumnChoice, choose_columns
 from ..tables.encoding import table_pipeline
 from ..tables.reading import TableFile, check_column
 from ..tables.target import Target, order_option, read_target
-from ._face import CommandError, UsageError, cut_list
+from ._face import CommandError, UsageError
 
 _MOST_FOLDS = 5
 _ESTIMATED_PRIOR = "em"

@@ -122,7 +122,7 @@ def _scores(
     """Scores of each method on each split, and why some have none."""
     import numpy as np
 
-    from ..held_out import METRICS
+    from ..metrics import METRICS
     from ._scores import predict_held_out
 
     found, failures = {}, {}
@@ -177,7 +177,7 @@ def _say(
     metric: str,
     repeats: int,
 ) -> None:
-    from ..held_out import METRICS
+    from ..metrics import METRICS
 
     def cells(row: dict[str, Any]) -> list[str]:
         scores = [

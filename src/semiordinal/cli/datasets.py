@@ -114,8 +114,8 @@ def _shares(prior: Any) -> str:
 
 
 def _is_here(name: str) -> bool:
-    from ..datasets._catalog import BUNDLED
-    from ..datasets._load import FOLDER_VARIABLE, path_of
+    from ..datasets.catalog import BUNDLED
+    from ..datasets.loading import FOLDER_VARIABLE, path_of
 
     folder = os.environ.get(FOLDER_VARIABLE)
     return name == BUNDLED or (bool(folder) and path_of(name, Path(str(folder))).is_file())

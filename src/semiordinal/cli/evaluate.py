@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._words import counted
+from .._words import counted, cut_list
 from . import _face as face
 from . import _options as options
 
@@ -39,7 +39,7 @@ def evaluate(
       semiordinal evaluate wine.semiordinal test.csv --target quality
       semiordinal evaluate wine.semiordinal test.parquet --target quality --json
     """
-    from ..held_out import METRICS
+    from ..metrics import METRICS
     from ..tables.reading import TableFile, check_column
     from ._scores import standard_error
     from ._table_models import TableModel
@@ -96,8 +96,8 @@ def _held_out(
         strange = sorted({str(x) for x in labels if x is not None and x not in loaded.classes})
         if strange:
             raise face.CommandError(
-                f"{name!r} holds labels that the model does not know: {face.cut_list(strange)}. "
-                f"It knows: {face.cut_list(loaded.classes)}."
+                f"{name!r} holds labels that the model does not know: {cut_list(strange)}. "
+                f"It knows: {cut_list(loaded.classes)}."
             )
         if any(is_labeled):
             predicted = loaded.pipeline.predict(batch[is_labeled])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._words import counted
+from .._words import counted, cut_list
 from . import _face as face
 from . import _options as options
 
@@ -233,7 +233,7 @@ def _say(table: TrainingTable, result: dict[str, Any], path: Path) -> None:
     face.say_table("Classes, from the lowest", ["class", "labels", "prior"], rows)
     for kind, names in result["features"].items():
         if names:
-            face.say(f"Features, {kind}: {face.cut_list(names, 30)}")
+            face.say(f"Features, {kind}: {cut_list(names, 30)}")
     for name, reason in result["dropped"].items():
         face.say(f"Left out: {name} ({reason})")
     face.say(f"Model: {result['model']}, {_listed(result['settings'])}")
@@ -246,7 +246,7 @@ def _say(table: TrainingTable, result: dict[str, Any], path: Path) -> None:
 
 
 def _say_validation(validation: dict[str, Any]) -> None:
-    from ..held_out import METRICS
+    from ..metrics import METRICS
 
     scores = validation["scores"]
     names = _NAMES if len(scores) > 1 else {"SV": "SV, the model that is saved"}

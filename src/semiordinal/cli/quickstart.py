@@ -30,7 +30,7 @@ def quickstart(
       semiordinal quickstart --labels 80 --draws 10 --picture thresholds.png
     """
     from .._files import check_output
-    from ..held_out import METRICS
+    from ..metrics import METRICS
     from ..quickstart import run
     from ._scores import standard_error
 

@@ -1,12 +1,12 @@
 """Data sets, and what makes semi-supervised problems of them."""
 
-from ._catalog import DATASETS, DatasetFacts, get_facts
 from ._diabetes import load_diabetes_stages
 from ._discretize import equal_frequency_classes
 from ._fetch import fetch
-from ._load import data_folder, load
 from ._mask import mask_labels
 from ._synthetic import OrdinalTruth, make_ordinal
+from .catalog import DATASETS, DatasetFacts, get_facts
+from .loading import data_folder, load
 
 __all__ = [
     "DATASETS",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators._checks import is_count
+from .._checks import is_count
 
 
 def equal_frequency_classes(target: Any, n_classes: int) -> NDArray[np.int64]:

@@ -12,9 +12,9 @@ from sklearn.datasets import fetch_openml
 
 from .._files import written_whole
 from .._typing import Array
-from ._catalog import DATASETS, DatasetFacts, get_facts
 from ._discretize import equal_frequency_classes
-from ._load import _TARGET, Rows, check_rows, data_folder, path_of
+from .catalog import DATASETS, DatasetFacts, get_facts
+from .loading import _TARGET, Rows, check_rows, data_folder, path_of
 
 
 def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..estimators._checks import is_count
+from .._checks import is_count
 from ..labels import is_missing
 
 _MOST_DRAWS = 10_000

@@ -11,10 +11,9 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
+from .._checks import check_count, check_number
 from .._typing import Array
-from ..estimators._checks import check_count, check_number
-from ..held_out import TASKS
-from ..metrics import task_losses
+from ..metrics import TASKS, task_losses
 
 # The latent score is a standard normal: a grid over all of it that matters.
 _GRID = np.linspace(-9.0, 9.0, 20_001)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
-from ..held_out import TASKS
+from ..metrics import TASKS
 from .curves import Curves, learning_curves
 from .gain import Gain, cross_validated_gain
 from .problem import Problem

@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._typing import Array, Codes
 from ..estimators import LinearOrdinalClassifier
-from ..labels import encode_labels, known_codes, resolve_prior
+from ..labels import encode_labels, known_codes
 from ..losses import get_loss
 from ..metrics import task_losses
+from ..priors import resolve_prior
 from ..splits import LabelledKFold, Split
 
 _NEEDED = (

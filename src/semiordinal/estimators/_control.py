@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..tuning import Control
-from ._rows import TrainingRows
+from .training_rows import TrainingRows
 
 CONTROLS = ("class", "model")
 

@@ -10,13 +10,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._checks import check_count, check_list, check_number
 from .._threads import blas_threads_for
 from .._typing import Array, Codes
 from ..calibration import calibrate_on_labels
 from ..corrections import get_correction
-from ..labels import CLASS_PRIORS, ClassPriorWarning, resolve_prior
 from ..losses import OrdinalLoss, get_loss
-from ..priors import shifted_prior
+from ..priors import CLASS_PRIORS, ClassPriorWarning, resolve_prior, shifted_prior
 from ..risks import Risk
 from ..tuning import (
     THRESHOLDS,
@@ -35,12 +35,11 @@ from ..tuning import (
     search,
     split_rows,
 )
-from ._base import Problem, RiskMinimizer
-from ._checks import check_count, check_list, check_number
 from ._control import control_of
-from ._predict import ProbabilityPredictor
-from ._risk import removed_code
-from ._rows import (
+from .minimizer import Problem, RiskMinimizer
+from .prediction import ProbabilityPredictor
+from .risk_choice import removed_code
+from .training_rows import (
     TrainingRows,
     check_every_class_labeled,
     training_rows,

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from .._checks import check_number, is_count
 from .._typing import Array
 from ..models import (
     KernelColumns,
@@ -20,10 +21,9 @@ from ..models import (
     median_distance,
 )
 from ..rows import Design, as_dense
-from ._base import Columns, RiskMinimizer
-from ._checks import check_number, is_count
 from ._docs import document
-from ._rows import TrainingRows, check_finite
+from .minimizer import Columns, RiskMinimizer
+from .training_rows import TrainingRows, check_finite
 
 
 @document

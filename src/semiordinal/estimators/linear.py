@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..models import MatrixRows, column_moments
-from ._base import Columns, RiskMinimizer, Standardization
 from ._docs import document
-from ._rows import TrainingRows, check_finite
+from .minimizer import Columns, RiskMinimizer, Standardization
+from .training_rows import TrainingRows, check_finite
 
 
 @document

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ._base import RiskMinimizer
-from ._checks import check_list, check_number
+from .._checks import check_list, check_number
 from ._tuned import TunedClassifier
 from ._tuned_docs import document
 from .kernel import KernelOrdinalClassifier
 from .linear import LinearOrdinalClassifier
+from .minimizer import RiskMinimizer
 
 
 @document

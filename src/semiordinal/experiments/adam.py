@@ -17,7 +17,7 @@ from .._typing import Array, Codes
 from ..coordinates import ThresholdMap
 from ..empirical_risk import EmpiricalRisk
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
-from ..estimators._base import RiskMinimizer
+from ..estimators.minimizer import RiskMinimizer
 from ..latent_risk import LatentRisk
 from ..losses import OrdinalLoss
 from ..objective import Objective, with_room

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..held_out import TASKS
 from ..losses import get_loss
 from ..methods import get_method
-from ..metrics import task_error
+from ..metrics import TASKS, task_error
 from ..selection import LabelledKFold, LabelledShuffleSplit, SemiSupervisedScorer
 from .adam import AdamKernel, AdamLinear
 from .cells import Cell

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..estimators._checks import check_count, check_flag, check_number, is_count
-from ..estimators._rows import TrainingRows
+from .._checks import check_count, check_flag, check_number, is_count
+from ..estimators.training_rows import TrainingRows
 from ..losses import get_loss
 from ._training import find_optimizer
 from .loss import CORRECTION_STEPS

@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 from skorch.helper import predefined_split
 
 from .._typing import Array
-from ..estimators._predict import ProbabilityPredictor
-from ..estimators._risk import RiskChooser
-from ..estimators._rows import TrainingRows, training_rows, unchanged_on_error
-from ..labels import resolve_prior
+from ..estimators.prediction import ProbabilityPredictor
+from ..estimators.risk_choice import RiskChooser
+from ..estimators.training_rows import TrainingRows, training_rows, unchanged_on_error
 from ..models import MatrixRows, column_moments
+from ..priors import resolve_prior
 from ..risks import Risk
 from ..rows import RowLabels
 from ._callbacks import (

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import nn
 
+from .._checks import check_number
 from .._typing import Array, Codes
 from ..corrections import get_correction
-from ..estimators._checks import check_number
-from ..labels import resolve_prior
 from ..latent_risk import LatentRisk
 from ..losses import get_loss
 from ..objective import starting_thresholds, with_room
+from ..priors import resolve_prior
 from ..risks import REMOVED_CLASSES, LabelWeights, Risk, removed_by_rule
 from ..rows import RowLabels
 from ._function import RiskFunction

@@ -9,8 +9,8 @@ import numpy as np
 
 from .._words import counted
 from ..diagnosis.words import FITS, percent
-from ..held_out import METRICS
 from ..labels import known_codes
+from ..metrics import METRICS
 from ..plotting import (
     CalibrationDisplay,
     CoefficientsDisplay,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
-from ._catalog import BUNDLED, DatasetFacts, get_facts
 from ._diabetes import load_diabetes_stages
+from .catalog import BUNDLED, DatasetFacts, get_facts
 
 FOLDER_VARIABLE = "SEMIORDINAL_DATA"
 _TARGET = "y"

@@ -13,23 +13,23 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .._checks import check_count, check_flag, check_number
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import risk_on_rows
-from ..labels import resolve_prior
 from ..losses import OrdinalLoss, get_loss
 from ..models import DrawPartial
 from ..objective import Objective, threshold_map
+from ..priors import resolve_prior
 from ..risks import Risk
 from ..rows import Design, latent_scores
 from ..solvers import Solution, solve
-from ._checks import check_count, check_flag, check_number
 from ._control import check_control, control_of
-from ._predict import ProbabilityPredictor
-from ._risk import RiskChooser
-from ._rows import TrainingRows, training_rows, unchanged_on_error
 from ._subsampling import SubsamplingCost, subsampling_cost
+from .prediction import ProbabilityPredictor
+from .risk_choice import RiskChooser
+from .training_rows import TrainingRows, training_rows, unchanged_on_error
 
 _RANDOM_STARTS = 2
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import check_number
 from .._typing import Array
 from ..corrections import get_correction
-from ..labels import warn_of_slight_priors
+from ..priors import warn_of_slight_priors
 from ..risks import REMOVED_CLASSES, SUPERVISED_WEIGHTS, Risk, removed_by_rule
-from ._checks import check_number
-from ._rows import TrainingRows
+from .training_rows import TrainingRows
 
 
 class RiskChooser:

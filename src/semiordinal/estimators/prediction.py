@@ -16,7 +16,7 @@ from .._typing import Array
 from ..labels import known_codes
 from ..losses import get_loss
 from ..metrics import task_error
-from ._rows import feature_rows
+from .training_rows import feature_rows
 
 
 def _has_probabilities(estimator: Any) -> bool:
