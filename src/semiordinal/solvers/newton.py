@@ -145,11 +145,12 @@ def _solve_damped(hessian: Array, right: Array) -> Array:
     falls without bound is seen to.
     """
     damping = 0.0
-    largest = float(np.diagonal(hessian).max())
-    while True:
+    least = _DAMPING * (abs(float(np.diagonal(hessian).max())) or 1.0)
+    while np.isfinite(damping):
         damped = hessian + damping * np.eye(len(hessian)) if damping else hessian
         try:
             factor = linalg.cho_factor(damped, lower=True, check_finite=False)
             return linalg.cho_solve(factor, right, check_finite=False)
         except linalg.LinAlgError:
-            damping = max(100 * damping, _DAMPING * (largest or 1.0))
+            damping = max(least, 100 * damping)
+    raise ValueError("The objective's second derivatives are not finite. Scale the features.")
