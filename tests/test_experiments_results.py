@@ -55,7 +55,31 @@ def test_equal_errors_are_a_tie_and_rounding_breaks_none():
     assert signed_rank_p_value(np.full(20, 1e-16)) == 1.0
     (contest,) = contests(runs_of({"SV": [0.1, 0.2], "SEMI1": [0.1, 0.2]}))
     assert contest.outcome("SV", "SEMI1") == "tie"
+    assert contest.best_of(["SV", "SEMI1"]) == ["SV", "SEMI1"]
     (contest,) = contests(runs_of({"SV": [0.1, 0.2] * 3, "SEMI1": [0.1, 0.2] * 3}))
+    assert contest.best_of(["SV", "SEMI1"]) == ["SV", "SEMI1"]
+    # 0.1 + 0.2 is not 0.3 in binary digits.
+    (contest,) = contests(runs_of({"SV": [0.1 + 0.2], "SEMI1": [0.3], "SEMI2": [0.4]}))
+    assert contest.best_of(["SV", "SEMI1", "SEMI2"]) == ["SV", "SEMI1"]
+    assert contest.gain("SEMI1", "SV") == 0
+
+
+def test_the_side_that_the_test_finds_better_wins_whatever_the_means():
+    """Worse in 18 of 20 repetitions, and a lower mean by two large gains."""
+    worse = np.append(0.01 * np.arange(1, 19), [-1.0, -1.01])
+    (contest,) = contests(runs_of({"SV": np.full(20, 2.0), "SEMI1": 2.0 + worse}))
+    assert contest.p_value("SEMI1", "SV") < 0.05
+    assert contest.gain("SEMI1", "SV") > 0
+    assert contest.outcome("SEMI1", "SV") == "loss"
+    assert contest.outcome("SV", "SEMI1") == "win"
+    assert contest.best_of(["SV", "SEMI1"]) == ["SV", "SEMI1"]
+
+
+def test_a_few_better_repetitions_among_equal_ones_win_nothing():
+    better = np.zeros(20)
+    better[:4] = 1 / 90
+    (contest,) = contests(runs_of({"SV": np.full(20, 0.2), "SEMI1": 0.2 - better}))
+    assert contest.outcome("SEMI1", "SV") == "tie"
     assert contest.best_of(["SV", "SEMI1"]) == ["SV", "SEMI1"]
 
 
@@ -127,10 +151,13 @@ def test_rivals_have_the_same_model():
     assert rivals(["SV", "SEMI-median"]) == [("SEMI-median", "SV")]
 
 
-def test_outcomes_add_up():
-    runs = papers_runs("small")
-    counts = count_outcomes(contests(runs), "SEMI1", "SV")
-    assert sum(counts.values()) == 36
+def test_outcomes_are_counted_by_problem():
+    ups = np.linspace(0.1, 0.2, 8)
+    changes = {"toy": -ups, "lev": -2 * ups, "swd": ups, "abalone": ups * np.tile([1, -1], 4)}
+    frames = [runs_of({"SV": 1 + 0 * up, "SEMI1": 1 + up}, n) for n, up in changes.items()]
+    problems = contests(pd.concat(frames))
+    assert count_outcomes(problems, "SEMI1", "SV") == {"win": 2, "tie": 1, "loss": 1}
+    assert count_outcomes(problems, "SV", "SEMI1") == {"win": 1, "tie": 1, "loss": 2}
 
 
 def made_results(cells):
@@ -183,6 +210,25 @@ def test_one_repetition_has_no_spread(tmp_path):
     for path in tmp_path.iterdir():
         if path.suffix in (".md", ".tex"):
             assert "nan" not in path.read_text()
+
+
+def test_a_single_problem_of_two_methods_is_told_in_the_singular(tmp_path):
+    experiment = get_experiment("small")
+    cells = cells_of(experiment, "exact", 1, 0, ["toy"], ["at"], ["SV", "SEMI1"])
+    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert "1 problem (sets × losses), 1 repetition each." in summary
+    assert "Mean ranks over 1 problem:" in summary
+    assert "Friedman" not in summary
+    assert "over 1 repetition," in (tmp_path / "table.md").read_text(encoding="utf-8")
+
+
+def test_no_error_at_all_has_no_ratio(tmp_path):
+    experiment = get_experiment("small")
+    cells = cells_of(experiment, "exact", 1, 0, ["toy"], ["at"], ["SV", "SEMI1"])
+    write_results(experiment, "exact", cells, [{"mae": 0.0, "mze": 0.0, "mse": 0.0}] * 2, tmp_path)
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert "| SEMI1 against SV | – | – | – | 0 of 1 | – |" in summary
 
 
 def test_methods_that_the_paper_has_not_make_a_table(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._files import written_whole
+from .._words import counted
 from ..datasets import get_facts
 from ..plotting import (
     CurveDisplay,
@@ -69,13 +70,14 @@ class _Writer:
         n_repeats = runs["repeat"].nunique()
         self._csv("runs.csv", runs)
         bold = (
-            "the least mean and those that Wilcoxon's signed-rank test at 5 % does not tell from it"
+            "the least mean and those that Wilcoxon's signed-rank test at 5 % does not find worse"
         )
         if n_repeats < FEWEST_TO_TEST:
             bold = "the least mean, since so few repetitions cannot be tested"
         legend = (
-            f"Mean ± standard deviation over {n_repeats} repetitions, and in brackets the paper's "
-            f"mean. Bold, among the paper's methods: {bold}; in brackets, the paper's own bold. "
+            f"Mean ± standard deviation over {counted(n_repeats, 'repetition')}, and in brackets "
+            f"the paper's mean. Bold, among the paper's methods: {bold}; in brackets, the paper's "
+            "own bold. "
         )
         others = [name for name in table.methods if name not in table.paper_methods]
         if others:

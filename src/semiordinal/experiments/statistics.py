@@ -11,11 +11,12 @@ import pandas as pd
 from scipy.stats import friedmanchisquare, rankdata
 
 from .._typing import Array
-from ..metrics import signed_rank_p_value
+from ..metrics import signed_rank_p_value, signed_ranks
 from ..plotting import nemenyi_difference
 
 LEVEL = 0.05
-# With fewer pairs no outcome of the two-sided signed-rank test is below 5 %.
+# With fewer repetitions no p-value of the two-sided signed-rank test is below 5 %: five that
+# are all better have 2/2^5.
 FEWEST_TO_TEST = 6
 
 
@@ -41,25 +42,34 @@ class Contest:
         return Entry(float(values.mean()), spread)
 
     def best_of(self, methods: Sequence[str]) -> list[str]:
-        """The method of least mean, and those that a test, where it can, does not tell from it."""
+        """The methods of least mean, and those that a test, where it can, finds no worse."""
         if not methods:
             return []
-        means = self.errors[list(methods)].mean()
-        best = str(means.idxmin())
+        means = self.errors[list(methods)].mean().round(12)
+        least = [name for name in methods if means[name] == means.min()]
         if len(self.errors) < FEWEST_TO_TEST:
-            return [best]
-        return [name for name in methods if name == best or self.p_value(name, best) >= LEVEL]
+            return least
+        return [n for n in methods if any(self.outcome(n, best) != "loss" for best in least)]
+
+    def gain(self, one: str, other: str) -> float:
+        """How far the mean of one is below that of the other, to twelve digits."""
+        return round(self.entry(other).mean - self.entry(one).mean, 12)
 
     def p_value(self, one: str, other: str) -> float:
         """Of Wilcoxon's signed-rank test, two-sided; one where nothing differs."""
-        return signed_rank_p_value((self.errors[one] - self.errors[other]).to_numpy())
+        return signed_rank_p_value(self._differences(one, other))
 
     def outcome(self, one: str, other: str) -> str:
-        """Whether one wins against the other, loses, or neither."""
+        """Whether one wins against the other, loses, or neither, by what is tested: rank sums.
+
+        Means may go the other way, by a few large differences.
+        """
         if self.p_value(one, other) >= LEVEL:
             return "tie"
-        means = self.errors.mean()
-        return "win" if means[one] < means[other] else "loss"
+        return "win" if signed_ranks(self._differences(one, other)).sum() < 0 else "loss"
+
+    def _differences(self, one: str, other: str) -> Array:
+        return (self.errors[one] - self.errors[other]).to_numpy()
 
 
 def contests(runs: pd.DataFrame) -> list[Contest]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from .._words import counted
 from .specs import LOSS_METRICS
 from .statistics import FEWEST_TO_TEST, Contest, Ranking, count_outcomes
 from .tables import ErrorTable
@@ -45,9 +47,8 @@ def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
             if theirs[0] is None or theirs[1] is None:
                 continue
             compared += 1
-            gain = problem.entry(other).mean - problem.entry(one).mean
             printed_gain = theirs[1].mean - theirs[0].mean
-            agree += gain * printed_gain > 0
+            agree += problem.gain(one, other) * printed_gain > 0
             papers_gains += printed_gain > 0
         if compared:
             found[one] = (agree, compared, papers_gains)
@@ -56,11 +57,13 @@ def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
 
 def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
     """Directions, wins and losses, and ranks of a table."""
-    lines = [f"{len(table.problems)} problems (sets × losses), {n_repeats} repetitions each.", ""]
+    problems = counted(len(table.problems), "problem")
+    lines = [f"{problems} (sets × losses), {counted(n_repeats, 'repetition')} each.", ""]
     agreement = directions(table)
     if agreement:
         lines += [
-            "Direction of SEMI against SV, by means, here and in the paper:",
+            "Direction of SEMI against SV, by means, here and in the paper; where means are equal, "
+            "here or there, it is not the same:",
             "",
             "| | same direction | SEMI below SV here | SEMI below SV in the paper |",
             "|---|---|---|---|",
@@ -75,7 +78,8 @@ def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
     if pairs:
         lines += [
             "Wilcoxon's signed-rank test at 5 %, problem by problem"
-            + (f" (not with fewer than {FEWEST_TO_TEST} repetitions):" if untested else ":"),
+            + (f" (not with fewer than {FEWEST_TO_TEST} repetitions)" if untested else "")
+            + "; its sum of ranks tells wins from losses, whatever the means:",
             "",
             "| | wins | ties | losses | lower mean | mean of the error ratios |",
             "|---|---|---|---|---|---|",
@@ -85,24 +89,33 @@ def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
             if untested:
                 counts = dict.fromkeys(counts, "–")
             gains = _gains(table.problems, one, other)
-            ratio = np.mean([p.entry(one).mean / p.entry(other).mean for p in table.problems])
             lines.append(
                 f"| {one} against {other} | {counts['win']} | {counts['tie']} | {counts['loss']} "
-                f"| {gains} of {len(table.problems)} | {ratio:.3f} |"
+                f"| {gains} of {len(table.problems)} | {_mean_ratio(table.problems, one, other)} |"
             )
         lines.append("")
     ascending = sorted(ranking.ranks.items(), key=lambda item: item[1])
     ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in ascending)
+    p_value = f"Friedman's test: p = {ranking.p_value:.2g}; "
+    if math.isnan(ranking.p_value):  # of two methods, or on one problem
+        p_value = ""
     lines.append(
-        f"Mean ranks over {ranking.n_problems} problems: {ranks}. Friedman's test: "
-        f"p = {ranking.p_value:.2g}; Nemenyi's critical difference at 5 %: "
+        f"Mean ranks over {problems}: {ranks}. {p_value}Nemenyi's critical difference at 5 %: "
         f"{ranking.critical_difference:.2f}."
     )
     return "\n".join([*lines, ""])
 
 
 def _gains(problems: Sequence[Contest], one: str, other: str) -> int:
-    return sum(p.entry(one).mean < p.entry(other).mean for p in problems)
+    return sum(p.gain(one, other) > 0 for p in problems)
+
+
+def _mean_ratio(problems: Sequence[Contest], one: str, other: str) -> str:
+    """The mean of error over error; a dash where there is nothing to divide by."""
+    errors = [(p.entry(one).mean, p.entry(other).mean) for p in problems]
+    if any(base == 0 for _, base in errors):
+        return "–"
+    return f"{np.mean([error / base for error, base in errors]):.3f}"
 
 
 def variance_summary(runs: pd.DataFrame) -> str:
@@ -116,8 +129,8 @@ def variance_summary(runs: pd.DataFrame) -> str:
     n_reduced = (least < 1).groupby(level=levels, sort=False).sum().to_dict()
     n_models = runs["repeat"].nunique()
     lines = [
-        f"Least ratio over γ = 0.1, ..., 1 of the median over {n_models} random models, with the γ "
-        "where it is reached and the number of models with a ratio below one at some γ.",
+        f"Least ratio over γ = 0.1, ..., 1 of the median over {counted(n_models, 'random model')}, "
+        "with the γ where it is reached and the number of models with a ratio below one at some γ.",
         "",
     ]
     methods = list(dict.fromkeys(runs["method"]))
@@ -148,8 +161,8 @@ def median_ratios(runs: pd.DataFrame) -> pd.Series:
 def curve_summary(ratios: pd.DataFrame, n_repeats: int) -> str:
     """Ratios at the smallest and the largest number of unlabelled rows."""
     lines = [
-        f"Mean error over that of SV, over {n_repeats} repetitions, with the fewest and with all "
-        "unlabelled rows, and the number of sets where it is below one with all.",
+        f"Mean error over that of SV, over {counted(n_repeats, 'repetition')}, with the fewest and "
+        "with all unlabelled rows, and the number of sets where it is below one with all.",
         "",
         "| | fewest | all | sets below one with all |",
         "|---|---|---|---|",
