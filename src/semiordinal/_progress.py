@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+# The time left is told by the steps of the last hour, since a step may take minutes.
+_SECONDS_TO_JUDGE_BY = 3600
+
 
 @contextmanager
 def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
@@ -29,6 +32,12 @@ def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
     )
     error_console = Console(stderr=True)
     quiet = not error_console.is_terminal
-    with Progress(*columns, console=error_console, transient=True, disable=quiet) as bar:
+    with Progress(
+        *columns,
+        console=error_console,
+        transient=True,
+        disable=quiet,
+        speed_estimate_period=_SECONDS_TO_JUDGE_BY,
+    ) as bar:
         task = bar.add_task(title, total=total)
         yield lambda steps: bar.advance(task, steps)
