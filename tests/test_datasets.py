@@ -114,6 +114,19 @@ def test_fetch_looks_for_the_folder_first(tmp_path, monkeypatch):
         fetch("lev", folder=tmp_path / "absent")
 
 
+def test_openml_out_of_reach_is_told_with_a_remedy(tmp_path, monkeypatch):
+    for variable in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")  # where nothing listens
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setattr("urllib.request._opener", None)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+    monkeypatch.setenv("SEMIORDINAL_DATA", str(tmp_path))
+    told = refused(1, "datasets", "lev", "--fetch")
+    assert "OpenML could not be reached for lev: [Errno 111] Connection refused. Try again" in told
+    assert "or put a file lev.csv.gz into the data folder" in told
+
+
 def openml_stand_in(home, data_id, frame, target):
     """What scikit-learn keeps of an OpenML data set, so that it asks no server for it."""
     names = list(frame.columns)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from .._files import written_whole
 from .._typing import Array
 from ._discretize import equal_frequency_classes
 from .catalog import DATASETS, DatasetFacts, get_facts
-from .loading import _TARGET, Rows, check_rows, data_folder, path_of
+from .loading import _TARGET, FOLDER_VARIABLE, Rows, check_rows, data_folder, path_of
 
 
 def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:
@@ -50,7 +52,7 @@ def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:
         there = ", ".join(known.name for known in DATASETS.values() if known.openml)
         raise ValueError(f"Data set {name!r} is not at OpenML. Those that are: {there}.")
     kept_in = None if folder is None else data_folder(folder)
-    found = fetch_openml(data_id=facts.openml, as_frame=True, data_home=data_home)
+    found = _download(facts, data_home)
     features = _numbers(found.data)
     X = features.to_numpy(np.float64)
     y = _TARGET_RULES[facts.target_rule](found.target.to_numpy(np.float64), facts.n_classes)
@@ -59,6 +61,20 @@ def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:
     if kept_in is not None:
         _keep(facts, kept_in, features.assign(**{_TARGET: y}))
     return X, y
+
+
+def _download(facts: DatasetFacts, data_home: Any) -> Any:
+    try:
+        with warnings.catch_warnings():
+            # It tries a few times; that the last failed is told below.
+            warnings.filterwarnings("ignore", "A network error occurred")
+            return fetch_openml(data_id=facts.openml, as_frame=True, data_home=data_home)
+    except (URLError, TimeoutError, ConnectionError) as error:
+        raise ConnectionError(
+            f"OpenML could not be reached for {facts.name}: {getattr(error, 'reason', error)}. Try "
+            f"again when it can be, or put a file {facts.name}.csv.gz into the data folder "
+            f"that {FOLDER_VARIABLE} names."
+        ) from error
 
 
 def _numbers(features: Any) -> Any:
