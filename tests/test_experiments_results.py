@@ -231,6 +231,34 @@ def test_no_error_at_all_has_no_ratio(tmp_path):
     assert "| SEMI1 against SV | – | – | – | 0 of 1 | – |" in summary
 
 
+def test_the_seed_is_told(tmp_path):
+    experiment = get_experiment("small")
+    cells = cells_of(experiment, "exact", 1, 7, ["toy"], ["at"])
+    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    for name in ("table.md", "summary.md"):
+        heading = (tmp_path / name).read_text(encoding="utf-8").splitlines()[0]
+        assert heading.endswith("(`small`, mode exact, seed 7)")
+
+
+def test_figures_that_a_run_has_not_do_not_stay_and_others_do(tmp_path):
+    def names(experiment, **chosen):
+        cells = cells_of(experiment, "exact", 2, 0, [experiment.sets[-1]], **chosen)
+        write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+        return {path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".svg")}
+
+    mine = {"mine.png", "curves.png", "curves-cl.png"}
+    for name in mine:
+        (tmp_path / name).write_text("mine")
+    ranks = {"ranks.png", "ranks.svg"}
+    assert names(get_experiment("small"), losses=["at"]) == mine | ranks
+    assert names(get_experiment("small"), losses=["at"], columns=["SV"]) == mine
+    curve = get_experiment("unlabeled-count")
+    curves = {f"curves-{loss}.{suffix}" for loss in ("at", "it") for suffix in ("png", "svg")}
+    assert names(curve, losses=["at", "it"], columns=["SV", "SEMI1"]) == mine | curves
+    left = {"curves-it.png", "curves-it.svg"}
+    assert names(curve, losses=["it"], columns=["SV", "SEMI1"]) == mine | left
+
+
 def test_methods_that_the_paper_has_not_make_a_table(tmp_path):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 2, 0, columns=["SV-prior", "SEMI-median"])
@@ -254,6 +282,36 @@ def test_csv_holds_every_run(tmp_path):
     assert "2 repetitions" in summary
     assert "(not with fewer than 6 repetitions)" in summary
     assert "| SEMI1-Ker against SV-Ker | – | – | – |" in summary
+
+
+def test_a_curve_divides_mean_errors_by_those_of_sv(tmp_path):
+    experiment = get_experiment("unlabeled-count")
+    cells = cells_of(experiment, "exact", 2, 0, ["lev"], ["ls"], ["SV", "SEMI1", "SEMI2"])
+    errors = {
+        ("SV", 30): (0.4, 0.2),
+        ("SEMI1", 30): (0.5, 0.25),
+        ("SEMI2", 30): (0.3, 0.3),
+        ("SV", 100): (0.5, 0.5),
+        ("SEMI1", 100): (0.4, 0.4),
+        ("SEMI2", 100): (0.1, 0.5),
+        ("SV", None): (0.2, 0.2),
+        ("SEMI1", None): (0.1, 0.2),
+        ("SEMI2", None): (0.2, 0.4),
+    }
+    found = [errors[cell.column, cell.n_unlabeled][cell.repeat] for cell in cells]
+    results = [{"mae": 9.0, "mze": 9.0, "mse": error} for error in found]
+    write_results(experiment, "exact", cells, results, tmp_path)
+    ratios = pd.read_csv(tmp_path / "ratios.csv")
+    assert ratios.to_dict("list") == {
+        "set": ["lev"] * 6,
+        "loss": ["ls"] * 6,
+        "method": ["SEMI1"] * 3 + ["SEMI2"] * 3,
+        "n_unlabeled": [30, 100, 204] * 2,
+        "ratio": [1.25, 0.8, 0.75, 1.0, 0.6, 1.5],
+    }
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert "| LS (MSE), SEMI1 | 1.250 | 0.750 | 1 of 1 |" in summary
+    assert "| LS (MSE), SEMI2 | 1.000 | 1.500 | 0 of 1 |" in summary
 
 
 def test_sets_without_reduction_are_named():

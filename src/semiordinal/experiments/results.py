@@ -30,6 +30,9 @@ from .summaries import curve_summary, median_ratios, table_summary, variance_sum
 from .tables import ErrorTable
 
 _FORMATS = ("png", "svg")
+# Names of figures: of a table, and by kind of the others, with a loss each.
+_RANKS = "ranks"
+_PANELS = {"curve": "curves", "variance": "variance"}
 
 
 def write_results(
@@ -42,25 +45,37 @@ def write_results(
     """Write all that an experiment yields to a folder; gives the files.
 
     The same results give the same bytes: nothing in the files tells when or how fast they
-    were made.
+    were made. Figures of an earlier run that this one has not are removed.
     """
-    writer = _Writer(experiment, mode, folder)
+    writer = _Writer(experiment, mode, cells[0].seed, folder)
     write = {"table": writer.table, "curve": writer.curve, "variance": writer.variance}
     write[experiment.kind](cells, results)
+    for path in _figure_paths(experiment, folder):
+        if path not in writer.files:
+            path.unlink(missing_ok=True)
     return writer.files
 
 
+def _figure_paths(experiment: Experiment, folder: Path) -> list[Path]:
+    """All figures that an experiment may have, with whatever methods and losses."""
+    stems = [_RANKS]
+    if experiment.kind in _PANELS:
+        stems = [f"{_PANELS[experiment.kind]}-{loss}" for loss in experiment.losses]
+    return [folder / f"{stem}.{suffix}" for stem in stems for suffix in _FORMATS]
+
+
 class _Writer:
-    def __init__(self, experiment: Experiment, mode: str | None, folder: Path):
+    def __init__(self, experiment: Experiment, mode: str | None, seed: int, folder: Path):
         self.experiment = experiment
         self.mode = mode
+        self.seed = seed
         self.folder = folder
         self.files: list[Path] = []
 
     @property
     def heading(self) -> str:
         suffix = "" if self.mode is None else f", mode {self.mode}"
-        return f"# {self.experiment.title} (`{self.experiment.name}`{suffix})\n"
+        return f"# {self.experiment.title} (`{self.experiment.name}`{suffix}, seed {self.seed})\n"
 
     def table(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
         runs = fit_runs(cells, results)
@@ -89,7 +104,7 @@ class _Writer:
             ranking = rank_methods(problems, table.methods)
             summary.append(table_summary(table, ranking, n_repeats))
             ax = plot_cd_diagram(ranking.ranks, ranking.n_problems)
-            self._figure("ranks", ax.figure)
+            self._figure(_RANKS, ax.figure)
         self._text("summary.md", "\n".join([self.heading, *summary]))
 
     def curve(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
@@ -123,7 +138,7 @@ class _Writer:
         self._csv("ratios.csv", frame)
         summary = curve_summary(frame, runs["repeat"].nunique()) if len(frame) else ""
         self._text("summary.md", "\n".join([self.heading, summary]))
-        self._panels("curves", displays)
+        self._panels(displays)
 
     def variance(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
         runs = variance_runs(cells, results)
@@ -136,13 +151,14 @@ class _Writer:
             displays[str(loss), str(name)] = VarianceRatioDisplay(
                 lines.index.to_numpy(), lines.to_numpy(), list(lines.columns), ordered=False
             )
-        self._panels("variance", displays)
+        self._panels(displays)
 
     def _most_unlabeled(self, name: str) -> int:
         return self.experiment.sizes.of(get_facts(name).n_rows)[1]
 
-    def _panels(self, stem: str, displays: dict[tuple[str, str], Display]) -> None:
+    def _panels(self, displays: dict[tuple[str, str], Display]) -> None:
         """One figure a loss, one panel a set."""
+        stem = _PANELS[self.experiment.kind]
         for loss in dict.fromkeys(loss for loss, _ in displays):
             own = {name: display for (of, name), display in displays.items() if of == loss}
             title = f"{self.experiment.title}: {loss.upper()}"
@@ -152,7 +168,7 @@ class _Writer:
         rounded = frame.copy()
         for column in rounded.select_dtypes("float"):
             rounded[column] = [float(f"{x:.10g}") if np.isfinite(x) else x for x in frame[column]]
-        self._text(name, rounded.dropna(axis=1, how="all").to_csv(index=False))
+        self._text(name, rounded.dropna(axis=1, how="all").to_csv(index=False, lineterminator="\n"))
 
     def _text(self, name: str, text: str) -> None:
         self.files.append(self.folder / name)
