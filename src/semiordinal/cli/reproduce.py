@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._words import counted
 from . import _face as face
 
 if TYPE_CHECKING:
-    from ..experiments import Cell, Experiment
+    from ..experiments import Cell, Experiment, RecordStore
 
 _ALL = "all"
 
@@ -49,7 +50,8 @@ def reproduce(
       semiordinal reproduce large-at --mode paper --repeats 5 --sets kinematics,bank1-5
       semiordinal reproduce all --mode paper --out results
     """
-    from ..experiments import EXPERIMENTS, MODES, cells_of
+    from ..experiments import EXPERIMENTS, MODES, RecordStore, cells_of
+    from ..experiments.engine import checked_records
 
     if mode not in MODES:
         raise face.UsageError(f"--mode {mode} is not known; choose from {', '.join(MODES)}.")
@@ -73,9 +75,13 @@ def reproduce(
             work.append((each, cells_of(each, _mode_of(each, mode), repeats, seed, **options)))
         except ValueError as error:
             raise face.UsageError(f"--methods: {error}") from None
+    if find_spec("matplotlib") is None:
+        raise ImportError("Figures need matplotlib: pip install 'semiordinal[plot]'.")
+    store = RecordStore(out / "records")
+    checked_records([cell for _, cells in work for cell in cells], store)
     if not as_json:
         face.say_notes(notes)
-    told = {each.name: _run(each, cells, out, jobs, as_json) for each, cells in work}
+    told = {each.name: _run(each, cells, store, out, jobs, as_json) for each, cells in work}
     if as_json:
         face.say_json({**told, "notes": notes})
 
@@ -94,10 +100,13 @@ def _words(option: str, text: str | None, known: list[tuple[str, ...]]) -> list[
         return None
     words = [word.strip() for word in text.split(",") if word.strip()]
     every = list(dict.fromkeys(name for names in known for name in names))
+    if not every:
+        raise face.UsageError(f"{option}: there is nothing to choose here. Leave it out.")
+    if not words:
+        raise face.UsageError(f"{option} names nothing; choose from {every}, or leave it out.")
     unknown = [word for word in words if word not in every]
-    if unknown or not words:
-        wrong = unknown[0] if unknown else "nothing"
-        raise face.UsageError(f"{option}: {wrong} is not known here; choose from {every}.")
+    if unknown:
+        raise face.UsageError(f"{option}: {unknown[0]} is not known here; choose from {every}.")
     return words
 
 
@@ -107,13 +116,16 @@ def _among(words: list[str] | None, known: tuple[str, ...]) -> list[str] | None:
 
 
 def _run(
-    experiment: Experiment, cells: list[Cell], out: Path, jobs: int, quiet: bool
+    experiment: Experiment,
+    cells: list[Cell],
+    store: RecordStore,
+    out: Path,
+    jobs: int,
+    quiet: bool,
 ) -> dict[str, Any]:
-    from ..experiments import RecordStore, run_cells
+    from ..experiments import run_cells
     from ..experiments.results import write_results
 
-    if find_spec("matplotlib") is None:
-        raise ImportError("Figures need matplotlib: pip install 'semiordinal[plot]'.")
     used = cells[0].mode
     sizes = _sizes(experiment, list(dict.fromkeys(cell.set for cell in cells)))
     if not quiet:
@@ -123,7 +135,6 @@ def _run(
             [[name, *row.values()] for name, row in sizes.items()],
             n_texts=2,
         )
-    store = RecordStore(out / "records")
     n_known = sum(store.has(cell) for cell in cells)
     if n_known and not quiet:
         face.say(f"{n_known} of {len(cells)} cells are recorded in {store.folder} already.")
@@ -132,8 +143,9 @@ def _run(
     folder = out / (experiment.name if used is None else f"{experiment.name}-{used}")
     files = write_results(experiment, used, cells, results, folder)
     if not quiet:
-        face.say((folder / "summary.md").read_text())
-        face.say(f"{len(cells)} cells; results in {folder}: {', '.join(f.name for f in files)}.")
+        face.say((folder / "summary.md").read_text(encoding="utf-8"))
+        names = ", ".join(path.name for path in files)
+        face.say(f"{counted(len(cells), 'cell')}; results in {folder}: {names}.")
         face.say()
     return {"cells": len(cells), "sizes": sizes, "files": [str(path) for path in files]}
 

@@ -11,10 +11,11 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from ..datasets import load
+from .. import __version__
 from .cells import Cell
+from .problems import Rows, rows_of
 from .specs import get_experiment
-from .store import RecordStore
+from .store import Record, RecordStore
 from .training import run_fit
 from .variances import run_variance
 
@@ -44,12 +45,30 @@ def run_cells(
     -------
     list of dict
     """
-    known = {cell: store.read(cell) for cell in cells if store.has(cell)}
-    missing = [cell for cell in cells if cell not in known]
+    records = checked_records(cells, store)
+    missing = [cell for cell in cells if cell not in records]
+    progress(len(records))
+    # Held here too: of threads that overlap, the last to leave puts back what it found.
+    with threadpool_limits(limits=1):
+        _Watched(progress, n_jobs=n_jobs)(delayed(run_cell)(cell, store) for cell in missing)
+    records |= store.read(missing)
+    return [records[cell].result for cell in cells]
+
+
+def checked_records(cells: Sequence[Cell], store: RecordStore) -> dict[Cell, Record]:
+    """Records of the cells that are finished, once it is sure that the others can be run.
+
+    Raises where records are damaged or of other data than those at hand, and where the other
+    cells lack their data, a package, or a folder to write to.
+    """
+    records = store.read(cells)
+    for cell, record in records.items():
+        _check_data(cell, record, store)
+    missing = [cell for cell in cells if cell not in records]
     _check_needs(missing)
-    progress(len(known))
-    _Watched(progress, n_jobs=n_jobs)(delayed(run_cell)(cell, store) for cell in missing)
-    return [known[cell] if cell in known else store.read(cell) for cell in cells]
+    if missing:
+        store.make_folder()
+    return records
 
 
 def run_cell(cell: Cell, store: RecordStore) -> None:
@@ -62,16 +81,38 @@ def run_cell(cell: Cell, store: RecordStore) -> None:
         warnings.simplefilter("always")
         result = run(experiment, cell)
     notes = {
+        "version": __version__,
+        "data": _rows_of(cell).digest,
         "seconds": round(time.process_time() - started, 3),
         "warnings": sorted({" ".join(str(w.message).split()) for w in caught}),
     }
     store.write(cell, result, notes)
 
 
+def _rows_of(cell: Cell) -> Rows:
+    return rows_of(cell.set, get_experiment(cell.experiment).three_classes)
+
+
+def _check_data(cell: Cell, record: Record, store: RecordStore) -> None:
+    """Raise where a record tells of other rows than those at hand; older ones tell of none."""
+    noted = record.notes.get("data")
+    if noted is None:
+        return
+    try:
+        at_hand = _rows_of(cell).digest
+    except FileNotFoundError:  # records alone make tables too
+        return
+    if noted != at_hand:
+        raise ValueError(
+            f"The records of {cell.set} in {str(store.folder)!r} are of other rows than those of "
+            "the data at hand. Put the old data back, or name another folder by --out."
+        )
+
+
 def _check_needs(cells: Sequence[Cell]) -> None:
     """Raise before any work where data or a package is missing."""
-    for name in dict.fromkeys(cell.set for cell in cells):
-        load(name)
+    for cell in {cell.set: cell for cell in cells}.values():
+        _rows_of(cell)
     columns = {c.name: c.family for cell in cells for c in get_experiment(cell.experiment).columns}
     networks = [cell for cell in cells if columns.get(cell.column or "") == "network"]
     if networks and (find_spec("torch") is None or find_spec("skorch") is None):

@@ -31,7 +31,7 @@ def printed_results() -> dict[tuple[str, str, str, str], Printed]:
     >>> printed_results()["small", "toy", "at", "SEMI1"]
     Printed(mean=0.215, spread=0.05, bold=True)
     """
-    text = (files("semiordinal.experiments") / "paper_results.csv").read_text()
+    text = (files("semiordinal.experiments") / "paper_results.csv").read_text(encoding="utf-8")
     return {
         (row["experiment"], row["set"], row["loss"], row["column"]): Printed(
             float(row["mean"]), float(row["spread"]), row["bold"] == "1"

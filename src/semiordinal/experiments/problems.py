@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,11 +28,20 @@ class Problem:
     prior: Array
 
 
+class Rows(NamedTuple):
+    """All rows of a set, and a short digest that changes with them."""
+
+    X: Array
+    y: Array
+    digest: str
+
+
 @lru_cache(maxsize=16)
-def rows_of(name: str, three_classes: bool) -> tuple[Array, Array]:
+def rows_of(name: str, three_classes: bool) -> Rows:
     """All rows of a set; a process reads each set once."""
     X, y = load(name, three_classes=three_classes)
-    return X, y.astype(np.float64)
+    digest = hashlib.sha256(X.tobytes() + y.astype(np.int64).tobytes()).hexdigest()
+    return Rows(X, y.astype(np.float64), digest[:10])
 
 
 def draw_problem(experiment: Experiment, cell: Cell) -> Problem:
@@ -39,7 +50,7 @@ def draw_problem(experiment: Experiment, cell: Cell) -> Problem:
     Labelled rows are drawn again until every class is among them. Fewer unlabelled rows are
     the first of the many, so that numbers of them are compared on nested sets.
     """
-    X, y = rows_of(cell.set, experiment.three_classes)
+    X, y, _ = rows_of(cell.set, experiment.three_classes)
     n_labeled, n_unlabeled, n_test = experiment.sizes.of(len(y))
     random = np.random.default_rng(cell.split_seed)
     order = random.permutation(len(y))

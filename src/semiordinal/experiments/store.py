@@ -8,19 +8,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
-from .._files import written_whole
+from .._files import OutputError, written_whole
+from .._words import counted, cut_list
 from .cells import Cell
 
 
 class DamagedRecordError(ValueError):
-    """A record is not what was written."""
+    """Records are not what was written."""
 
 
 class UnwritableError(OSError):
     """A file could not be written; what was there before is as it was."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a finished cell gave, and notes on its run: time, warnings, version, data."""
+
+    result: dict[str, Any]
+    notes: dict[str, Any]
 
 
 class RecordStore:
@@ -41,6 +53,20 @@ class RecordStore:
     def has(self, cell: Cell) -> bool:
         return self.path_of(cell).exists()
 
+    def make_folder(self) -> None:
+        """Make the folder, and raise unless files can be written there."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=self.folder):
+                pass
+        except (FileExistsError, NotADirectoryError) as error:
+            there = next(path for path in (self.folder, *self.folder.parents) if path.exists())
+            raise OutputError(
+                f"{str(there)!r} is a file, where a folder is to be. Name another by --out."
+            ) from error
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
     def write(self, cell: Cell, result: dict[str, Any], notes: dict[str, Any]) -> None:
         """Put the record of a finished cell in its place.
 
@@ -51,22 +77,29 @@ class RecordStore:
         path = self.path_of(cell)
         write_text(path, json.dumps(record, indent=1) + "\n")
 
-    def read(self, cell: Cell) -> dict[str, Any]:
-        """The result of a finished cell; an error where its file is damaged."""
-        path = self.path_of(cell)
-        try:
-            record = json.loads(path.read_text())
-            content = {"cell": record["cell"], "result": record["result"]}
-            is_whole = record["checksum"] == _checksum(content) and record["cell"] == cell.identity
-        except (ValueError, KeyError, TypeError):
-            is_whole = False
-        if not is_whole:
+    def read(self, cells: Iterable[Cell]) -> dict[Cell, Record]:
+        """Records of those cells that are finished; an error tells which are damaged."""
+        found = {cell: _read(self.path_of(cell), cell) for cell in cells if self.has(cell)}
+        whole = {cell: record for cell, record in found.items() if record is not None}
+        damaged = [str(self.path_of(cell)) for cell in found if cell not in whole]
+        if damaged:
             raise DamagedRecordError(
-                f"The record {str(path)!r} is damaged: it is not what a run wrote. Delete that "
-                "file and run the command again; this cell alone is then run anew."
+                f"Damaged, not what a run wrote: {counted(len(damaged), 'record')}, "
+                f"{cut_list(damaged, most=3)}. Delete such files and run the command again; their "
+                "cells alone are then run anew."
             )
-        result: dict[str, Any] = record["result"]
-        return result
+        return whole
+
+
+def _read(path: Path, cell: Cell) -> Record | None:
+    """The record of a cell, or None where the file is damaged."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        content = {"cell": record["cell"], "result": record["result"]}
+        is_whole = record["checksum"] == _checksum(content) and record["cell"] == cell.identity
+        return Record(record["result"], dict(record.get("notes", {}))) if is_whole else None
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def write_text(path: Path, text: str) -> None:
@@ -74,7 +107,7 @@ def write_text(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(path, force=True) as temporary:
-            temporary.write_text(text)
+            temporary.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -82,7 +115,8 @@ def write_text(path: Path, text: str) -> None:
 def unwritable(path: Path, error: OSError) -> UnwritableError:
     return UnwritableError(
         f"Cannot write {str(path)!r}: {error.strerror or error}. All cells recorded before are "
-        "kept. Make room, or name another folder by --out, and run the same command again to go on."
+        "kept. Make room, or allow writing there, and run the same command again to go on; with "
+        "another --out, copy the folder records there first."
     )
 
 

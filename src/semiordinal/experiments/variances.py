@@ -25,7 +25,7 @@ def run_variance(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     removed classes are those that the rules choose for the labelled rows of the repetition.
     """
     loss = get_loss(cell.loss)
-    X, y = rows_of(cell.set, experiment.three_classes)
+    X, y, _ = rows_of(cell.set, experiment.three_classes)
     prior = experiment.prior_of(cell.set)
     n_unlabeled = experiment.sizes.of(len(y))[1]
     labels = draw_problem(experiment, cell).y
