@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +52,8 @@ class RecordStore:
         return self.folder / cell.experiment / mode / cell.set / f"{cell.key}.json"
 
     def has(self, cell: Cell) -> bool:
-        return self.path_of(cell).exists()
+        # Path.exists raises where it may not look, which is told when the folder is made.
+        return os.path.exists(self.path_of(cell))
 
     def make_folder(self) -> None:
         """Make the folder, and raise unless files can be written there."""
