@@ -1,4 +1,4 @@
-"""What the package promises about itself: its layers, its imports, its main job."""
+"""What the package promises about itself: its layers and its imports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LAYERS = [
     {"selection", "datasets", "plotting"},
     {"diagnosis"},
     {"nn"},
-    {"quickstart", "model_files", "tables", "experiments", "report"},
+    {"model_files", "tables", "experiments", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -92,7 +92,7 @@ def test_heavy_packages_stay_in_their_corner(path):
             names = [node.module or ""]
         for name in names:
             corner = ONLY_IN.get(name.split(".")[0])
-            assert corner in (None, part_of(path)) or part_of(path) == "quickstart"
+            assert corner in (None, part_of(path))
 
 
 def test_core_works_without_the_heavy_packages():
@@ -127,21 +127,3 @@ def test_the_package_names_what_it_offers():
         assert getattr(semiordinal, name)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         semiordinal.Nothing  # noqa: B018
-
-
-@pytest.mark.slow
-def test_quickstart(tmp_path):
-    picture = tmp_path / "picture.png"
-    result = subprocess.run(
-        [sys.executable, "-m", "semiordinal.quickstart", "--draws", "3", "--picture", str(picture)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = [line for line in result.stdout.splitlines() if line.startswith(("SV", "tuned"))]
-    assert len(rows) == 3
-    for row in rows:
-        mae = float(row[32:].split("±")[0])
-        assert 0.6 < mae < 1.2
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert list(tmp_path.iterdir()) == [picture]
