@@ -16,6 +16,7 @@ from scipy.stats import chisquare
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+import semiordinal
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.diagnosis import (
@@ -396,6 +397,15 @@ def test_networks_are_refused_with_a_remedy():
         ValueError, match=r"NeuralOrdinalClassifier cannot be judged.*Kernel.*KFold"
     ):
         diagnose(X, Y, networks.NeuralOrdinalClassifier())
+
+
+@pytest.mark.parametrize("kind", ["Linear", "Kernel"])
+def test_tuned_classifiers_are_refused_with_a_remedy(kind):
+    tuned = getattr(semiordinal, f"{kind}OrdinalClassifierCV")()
+    with pytest.raises(
+        ValueError, match=rf"CV cannot be judged.* Give a {kind}OrdinalClassifier with.* gain_se_"
+    ):
+        diagnose(X, Y, tuned)
 
 
 def test_bad_input_is_named():
