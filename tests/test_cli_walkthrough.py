@@ -373,7 +373,7 @@ def test_quickstart(tmp_path, monkeypatch):
     for row in found["methods"].values():
         assert 0.6 < row["MAE"]["mean"] < 1.2
         assert 0.3 < row["QWK"]["mean"] < 0.9
-        assert f"{row['MAE']['mean']:.3f} ± {row['MAE']['standard_error']:.3f}" in told
+        assert f"{row['MAE']['mean']:.3f} ±{row['MAE']['standard_error']:.3f}" in told
     lower, higher = found["lower_mae"], found["higher_mae"]
     assert 1 <= lower + higher <= 2
     assert f"lower MAE than the first in {lower} of 2 draws, a higher one in {higher}." in told

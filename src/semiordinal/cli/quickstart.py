@@ -71,7 +71,7 @@ def quickstart(
         [
             [
                 _METHODS[method],
-                *(f"{v['mean']:.3f} ± {v['standard_error']:.3f}" for v in row.values()),
+                *(f"{v['mean']:.3f} ±{v['standard_error']:.3f}" for v in row.values()),
             ]
             for method, row in rows.items()
         ],
