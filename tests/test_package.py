@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -75,6 +76,17 @@ def test_imports_point_to_earlier_parts(path):
     for other in imported_parts(path) - {part}:
         if other in LEVEL:
             assert LEVEL[other] < LEVEL[part], f"{part} imports {other}"
+
+
+def test_the_design_page_has_this_order():
+    page = (Path(__file__).parents[1] / "docs" / "design.md").read_text()
+    public = {name for name in LEVEL if not name.startswith("_")}
+    diagram = re.search(r"^    margins →.*?\n\n", page, re.DOTALL | re.MULTILINE)
+    shown = re.findall(r"\w+", diagram[0])
+    assert sorted(shown) == sorted(public)
+    assert [LEVEL[name] for name in shown] == sorted(LEVEL[name] for name in shown)
+    described = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))
+    assert public <= set(described)
 
 
 def test_the_walk_sees_imports():
