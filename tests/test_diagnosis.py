@@ -47,7 +47,7 @@ def problem(y=Y, rows=X, estimator=None, seed=0):
 @pytest.mark.slow
 def test_the_diagnosis_is_right_where_the_truth_is_known():
     """A few draws of the benchmark, which makes twenty of each."""
-    command = [sys.executable, str(BENCHMARK), "--draws", "2", "--bars", "--json"]
+    command = [sys.executable, str(BENCHMARK), "--draws", "2", "--limits", "--json"]
     command += ["--first-seed", "300"]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     found = {each["setting"]: each for each in json.loads(result.stdout)}
