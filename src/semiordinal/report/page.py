@@ -45,6 +45,7 @@ class Page:
 
     title: str
     facts: list[Fact]
+    judged: str
     verdict: str
     answer: str
     sections: list[Section]
