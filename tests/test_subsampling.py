@@ -86,6 +86,21 @@ def test_labels_cost_what_other_labels_show():
     assert np.mean(estimates) == pytest.approx(spread, rel=0.35)
 
 
+def test_the_cost_is_the_same_in_32_bits():
+    """In 32 bits all blocks of rows lie in the same memory, one after another."""
+    rng = np.random.default_rng(0)
+    few, more = (rng.normal(size=(n, 200)).astype(np.float32) for n in (400, 9000))
+    y = np.digitize(few[:, 0], [-0.5, 0.5])
+    costs = [
+        LinearOrdinalClassifier(max_unlabeled=4500, random_state=0)
+        .fit(few.astype(dtype), y, X_unlabeled=more.astype(dtype))
+        .subsampling_
+        for dtype in (np.float64, np.float32)
+    ]
+    assert costs[1].by_draw == pytest.approx(costs[0].by_draw, rel=1e-6)
+    assert costs[1].by_labels == pytest.approx(costs[0].by_labels, rel=1e-6)
+
+
 def test_draws_are_fair():
     """Every row is drawn equally often, to within chance, and no row twice."""
     counts = np.zeros(300)

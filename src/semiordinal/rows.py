@@ -193,6 +193,14 @@ def latent_scores(design: Design, coef: Array) -> Array:
     return latent
 
 
+def dense_rows(design: Design) -> Array:
+    """Every row, in one array of 64-bit floats of its own: blocks may share their memory."""
+    dense = np.empty((design.n_rows, design.n_columns))
+    for rows, block in design.blocks():
+        dense[rows] = as_dense(block)
+    return dense
+
+
 def as_dense(block: Any) -> Array:
     """A block as an array, whether it was one or sparse."""
     return block.toarray() if sparse.issparse(block) else block

@@ -22,7 +22,7 @@ from ..latent_risk import LatentRisk
 from ..losses import OrdinalLoss
 from ..objective import Objective, with_room
 from ..risks import LabelWeights
-from ..rows import as_dense
+from ..rows import dense_rows
 from ..solvers import Solution
 from ..sums import Sums
 
@@ -113,7 +113,7 @@ class ScoredRisk(EmpiricalRisk):
 
     def __init__(self, risk: EmpiricalRisk):
         super().__init__(risk.design, risk.labels, risk.loss, risk.label_weights, risk.correction)
-        self._matrix = np.concatenate([as_dense(block) for _, block in risk.design.blocks()])
+        self._matrix = dense_rows(risk.design)
         self._main = self._part(risk.label_weights.main)
         corrected = risk.label_weights.corrected
         self._corrected = None if corrected is None else self._part(corrected)

@@ -16,7 +16,7 @@ from scipy import linalg
 from .._typing import Array, Codes
 from ..losses import OrdinalLoss
 from ..objective import Objective
-from ..rows import as_dense
+from ..rows import dense_rows
 from ..solvers import solve
 from .folds import Fold
 from .problem import Candidate, FoldScores, TuningRows
@@ -38,7 +38,7 @@ def leave_one_out_path(
     if not has_shortcut(rows):
         return held_out_path(rows, folds, candidates, max_iter)
     objective = rows.objective(candidates[0])
-    labeled = np.concatenate([as_dense(b).copy() for _, b in objective.risk.design.blocks()])
+    labeled = dense_rows(objective.risk.design)
     tests = np.concatenate([np.searchsorted(rows.labeled, fold.test) for fold in folds])
     codes = rows.labels.codes[rows.labeled][tests]
     start, found = objective.start(), []
