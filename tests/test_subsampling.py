@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
     return write_parts(tmp_path_factory.mktemp("rows") / "parts", ROWS)
 
 
-def test_max_unlabeled_draws_the_same_rows_from_any_source(folder, capsys):
+def test_max_unlabeled_draws_the_same_rows_from_any_source(folder):
     settings = {"max_unlabeled": 2000, "random_state": 7}
     models = [
         LinearOrdinalClassifier(**settings).fit(X, Y, X_unlabeled=source)
@@ -32,15 +32,22 @@ def test_max_unlabeled_draws_the_same_rows_from_any_source(folder, capsys):
     other = LinearOrdinalClassifier(max_unlabeled=2000, random_state=8)
     other.fit(X, Y, X_unlabeled=folder)
     assert np.abs(other.coef_ / models[0].coef_ - 1).max() > 1e-6
-    printed = capsys.readouterr().out
-    assert printed.count("2,000 of 30,000 unlabelled rows") == 4
     everything = LinearOrdinalClassifier(max_unlabeled=30_000).fit(X, Y, X_unlabeled=folder)
     assert_same_fit(everything, LinearOrdinalClassifier().fit(X, Y, X_unlabeled=ROWS))
+
+
+def test_the_cost_is_printed_where_it_is_asked_for(folder, capsys):
+    for verbose, n_printed in ((False, 0), (True, 1)):
+        model = LinearOrdinalClassifier(max_unlabeled=2000, random_state=7, verbose=verbose)
+        model.fit(X, Y, X_unlabeled=folder)
+        assert "2,000 of 30,000 unlabelled rows" in str(model.subsampling_)
+        assert capsys.readouterr().out == n_printed * f"{model.subsampling_}\n"
+    LinearOrdinalClassifier(max_unlabeled=30_000, verbose=True).fit(X, Y, X_unlabeled=folder)
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("loss", ["at", "ls"])
-def test_the_cost_of_drawing_is_what_draws_show(loss, capsys):
+def test_the_cost_of_drawing_is_what_draws_show(loss):
     """Parameters of some draws are as far from those of all rows as one draw says."""
     whole = LinearOrdinalClassifier(loss=loss, unlabeled_weight=0.8).fit(X, Y, X_unlabeled=ROWS)
     distances, estimates = [], []
@@ -54,7 +61,7 @@ def test_the_cost_of_drawing_is_what_draws_show(loss, capsys):
     assert np.mean(estimates) == pytest.approx(np.sqrt(np.mean(np.square(distances))), rel=0.35)
     assert model.subsampling_.n_drawn == 500
     assert model.subsampling_.n_rows == len(ROWS)
-    assert "labels" in capsys.readouterr().out
+    assert "labels" in str(model.subsampling_)
 
 
 def test_unlabelled_rows_beside_the_labels_are_learnt_from_and_count(folder):

@@ -26,7 +26,7 @@ from ..risks import Risk
 from ..rows import Design, latent_scores
 from ..solvers import Solution, solve
 from ._control import check_control, control_of
-from ._subsampling import SubsamplingCost, subsampling_cost
+from ._subsampling import subsampling_cost
 from .prediction import ProbabilityPredictor
 from .risk_choice import RiskChooser
 from .training_rows import TrainingRows, training_rows, unchanged_on_error
@@ -195,13 +195,11 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         if rows.source is not None:
             self.n_passes_ = rows.source.n_passes
         if rows.n_offered is not None:
-            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_offered))
+            cost = subsampling_cost(objective, solution.variables, rows.n_offered)
+            self.subsampling_ = cost
+            if self.verbose and cost is not None:
+                print(cost)
         return self
-
-    def _report_draw(self, cost: SubsamplingCost | None) -> None:
-        self.subsampling_ = cost
-        if cost is not None:
-            print(cost)
 
     def _draw(self) -> DrawPartial | None:
         """How to draw from the unlabelled rows, if at all."""
