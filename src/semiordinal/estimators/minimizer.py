@@ -182,23 +182,23 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
 
             with blas_threads_for(problem.design.n_columns):
                 solution = self._minimize(objective, more_starts)
-        warn_if_short(solution, self.max_iter)
-        self.classes_ = rows.classes
-        self.class_prior_ = prior
-        self.removed_class_ = rows.classes[risk.removed]
-        self.n_labeled_ = rows.n_labeled
-        self.n_unlabeled_ = rows.n_unlabeled
-        self.n_iter_ = solution.n_iter
-        self.objective_value_ = solution.value
-        self.is_convex_ = objective.is_convex
-        self._keep(problem, solution.variables)
-        if rows.source is not None:
-            self.n_passes_ = rows.source.n_passes
-        if rows.n_offered is not None:
-            cost = subsampling_cost(objective, solution.variables, rows.n_offered)
-            self.subsampling_ = cost
-            if self.verbose and cost is not None:
-                print(cost)
+            warn_if_short(solution, self.max_iter)
+            self.classes_ = rows.classes
+            self.class_prior_ = prior
+            self.removed_class_ = rows.classes[risk.removed]
+            self.n_labeled_ = rows.n_labeled
+            self.n_unlabeled_ = rows.n_unlabeled
+            self.n_iter_ = solution.n_iter
+            self.objective_value_ = solution.value
+            self.is_convex_ = objective.is_convex
+            self._keep(problem, solution.variables)
+            if rows.source is not None:
+                self.n_passes_ = rows.source.n_passes
+            if rows.n_offered is not None:
+                cost = subsampling_cost(objective, solution.variables, rows.n_offered)
+                self.subsampling_ = cost
+                if self.verbose and cost is not None:
+                    print(cost)
         return self
 
     def _draw(self) -> DrawPartial | None:
