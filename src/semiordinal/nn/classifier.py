@@ -348,14 +348,16 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
                 latent[at] = module(tensor).cpu().numpy()
         return latent
 
-    def save(self, path: Any) -> None:
-        """Write the fitted model to a file of tensors and plain values.
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write the fitted model to a file of tensors and plain values, whole or not at all.
 
         Parameters
         ----------
         path : str or path
+        force : bool, default=False
+            Overwrite a file that is there.
         """
-        write_model(self, path)
+        write_model(self, path, force)
 
     @classmethod
     def load(
