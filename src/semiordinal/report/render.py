@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import __version__
 from .._files import written_whole
-from ..plotting import page_colors
+from ..plotting.svg import page_colors
 from .page import Page, cell
 
 
