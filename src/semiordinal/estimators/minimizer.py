@@ -23,7 +23,7 @@ from ..models import DrawPartial
 from ..objective import Objective, threshold_map
 from ..priors import resolve_prior
 from ..risks import Risk
-from ..rows import Design, latent_scores
+from ..rows import Design, RowsInMemory, latent_scores
 from ..solvers import Solution, solve
 from ._control import check_control, control_of
 from ._subsampling import subsampling_cost
@@ -126,7 +126,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         return Standardization()
 
     @abstractmethod
-    def _design(self, X: Any) -> Design:
+    def _design(self, X: Any) -> RowsInMemory:
         """Rows to predict for, as columns that ``coef_`` multiplies."""
 
     def _latent(self, X: Any) -> Array:

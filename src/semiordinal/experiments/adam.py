@@ -113,7 +113,7 @@ class ScoredRisk(EmpiricalRisk):
 
     def __init__(self, risk: EmpiricalRisk):
         super().__init__(risk.design, risk.labels, risk.loss, risk.label_weights, risk.correction)
-        self._matrix = dense_rows(risk.design)
+        self._matrix = dense_rows(risk.design.head)
         self._main = self._part(risk.label_weights.main)
         corrected = risk.label_weights.corrected
         self._corrected = None if corrected is None else self._part(corrected)

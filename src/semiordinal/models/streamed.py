@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Generic, Protocol
 
 import numpy as np
@@ -194,21 +193,12 @@ class StreamedRows:
     """Rows in memory (``head``), labelled or not, and those of a stream (``tail``)."""
 
     is_sparse = False
-    has_gram = True
 
-    def __init__(self, head: Any, tail: Stream):
+    def __init__(self, head: MatrixRows | KernelRows, tail: Stream):
         self.head = head
         self.tail = tail
         self.n_rows = head.n_rows + tail.n_rows
         self.n_columns = tail.n_columns
-
-    @cached_property
-    def sums(self) -> Array:
-        return self.head.sums + self.tail.sums
-
-    @cached_property
-    def gram(self) -> Array:
-        return self.head.gram + self.tail.gram
 
     def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S:
         # The stream first: where it fails, it fails before other work is done.
@@ -217,9 +207,10 @@ class StreamedRows:
 
     def centered(self, center: Array) -> StreamedRows:
         """The same rows less a centre."""
+        assert isinstance(self.head, MatrixRows)
         return StreamedRows(self.head.centered(center), self.tail.centered(center))
 
-    def take(self, rows: Codes) -> Any:
+    def take(self, rows: Codes) -> MatrixRows | KernelRows:
         """Some of the rows in memory."""
         return self.head.take(rows)
 

@@ -38,7 +38,7 @@ def leave_one_out_path(
     if not has_shortcut(rows):
         return held_out_path(rows, folds, candidates, max_iter)
     objective = rows.objective(candidates[0])
-    labeled = dense_rows(objective.risk.design)
+    labeled = dense_rows(objective.risk.design.head)
     tests = np.concatenate([np.searchsorted(rows.labeled, fold.test) for fold in folds])
     codes = rows.labels.codes[rows.labeled][tests]
     start, found = objective.start(), []
