@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from semiordinal.datasets import make_ordinal
-from semiordinal.experiments.adam import AdamLinear, FreeThresholds, minimize_by_adam
+from semiordinal.experiments.adam import AdamLinear, FreeThresholdMap, minimize_by_adam
 from semiordinal.losses import get_loss
 from semiordinal.objective import starting_thresholds, with_room
 
@@ -116,7 +116,7 @@ def test_training_is_the_same_in_32_bits():
 
 
 def test_order_penalty_is_that_of_the_paper():
-    gaps = FreeThresholds.of(4, penalty=10.0)
+    gaps = FreeThresholdMap.of(4, penalty=10.0)
     thresholds = np.array([0.0, 0.5, 2.5, 2.7])
     value, gradient, _ = gaps.penalty_terms(thresholds)
     assert value == pytest.approx(10 * (-np.log(0.5) - np.log(0.2)))

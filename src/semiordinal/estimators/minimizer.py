@@ -55,7 +55,7 @@ class Standardization:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FittingProblem:
     """An objective, the design of all rows, and what to add to a solution to predict by it."""
 
     objective: Objective
@@ -222,7 +222,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         """Which variables stand for the thresholds."""
         return threshold_map(loss, n_classes, float(self.order_penalty))
 
-    def _keep(self, problem: Problem, variables: Array) -> None:
+    def _keep(self, problem: FittingProblem, variables: Array) -> None:
         """Set what prediction needs."""
         self.coef_, thresholds = problem.objective.coef_and_thresholds(variables)
         offset = 0.0 if problem.center is None else problem.center @ self.coef_
@@ -247,7 +247,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         risk: Risk,
         prior: Array,
         control: Array | None = None,
-    ) -> Problem:
+    ) -> FittingProblem:
         """The objective of a risk over the rows, which are seen to be finite."""
         with blas_threads_for(rows.matrix.n_columns):
             columns = self._columns(rows)
@@ -263,7 +263,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         n_columns = columns.design.n_columns
         coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)
         objective = Objective(empirical, coordinates, float(self.l2))
-        return Problem(objective, columns.design, standard.center, columns.fitted)
+        return FittingProblem(objective, columns.design, standard.center, columns.fitted)
 
     def _more_starts(self, supervised: Objective) -> list[Array]:
         """For objectives with several minima: the supervised solution, and random ones near."""

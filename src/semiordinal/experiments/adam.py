@@ -31,11 +31,11 @@ _FIRST_DECAY, _SECOND_DECAY, _EPSILON = 0.9, 0.999, 1e-8
 
 
 @dataclass(frozen=True)
-class FreeThresholds(ThresholdMap):
+class FreeThresholdMap(ThresholdMap):
     """Thresholds as they are, with ``penalty · Σ max(0, −log gap)``, infinite at gaps ≤ 0."""
 
     @classmethod
-    def of(cls, n_thresholds: int, penalty: float) -> FreeThresholds:
+    def of(cls, n_thresholds: int, penalty: float) -> FreeThresholdMap:
         infinite = np.full(n_thresholds, np.inf)
         return cls(np.eye(n_thresholds), np.zeros(n_thresholds), -infinite, infinite, penalty)
 
@@ -148,7 +148,7 @@ class _ByAdam(RiskMinimizer):
     def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
         if loss.unit_gaps:
             return super()._threshold_map(loss, n_classes)
-        return FreeThresholds.of(n_classes - 1, float(self.order_penalty))
+        return FreeThresholdMap.of(n_classes - 1, float(self.order_penalty))
 
     def _minimize(self, objective: Objective, more_starts: Callable[[], list[Array]]) -> Solution:
         start = objective.start()

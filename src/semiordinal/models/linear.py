@@ -65,6 +65,10 @@ class BlockRows(ABC):
     def take(self, rows: Codes) -> BlockRows:
         """Some of the rows, by ascending index."""
 
+    @abstractmethod
+    def joined(self, more: Array) -> BlockRows:
+        """These rows and more, given by their inputs."""
+
     def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[BlockRows, RowLabels]:
         """Evenly spaced rows of each label, weighted up to stand for all."""
         rows, factors = [], []

@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import Array, Codes
 from ..rows import Block, RowLabels, S, summed
 from .kernel import KernelColumns, KernelRows
-from .linear import ChunkSum, MatrixRows
+from .linear import BlockRows, ChunkSum, MatrixRows
 from .moments import column_moments
 from .sampling import Draw, DrawPartial
 
@@ -194,7 +194,7 @@ class StreamedRows:
 
     is_sparse = False
 
-    def __init__(self, head: MatrixRows | KernelRows, tail: Stream):
+    def __init__(self, head: BlockRows, tail: Stream):
         self.head = head
         self.tail = tail
         self.n_rows = head.n_rows + tail.n_rows
@@ -210,7 +210,7 @@ class StreamedRows:
         assert isinstance(self.head, MatrixRows)
         return StreamedRows(self.head.centered(center), self.tail.centered(center))
 
-    def take(self, rows: Codes) -> MatrixRows | KernelRows:
+    def take(self, rows: Codes) -> BlockRows:
         """Some of the rows in memory."""
         return self.head.take(rows)
 
@@ -218,7 +218,7 @@ class StreamedRows:
         """These; what is in memory is little beside the stream."""
         return self
 
-    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Any, RowLabels]:
+    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[BlockRows, RowLabels]:
         """Some of the rows in memory and of the stream, weighted up to stand for all."""
         head, some = self.head.thinned(labels.head, most_per_label)
         drawn = self.tail.drawn

@@ -20,7 +20,7 @@ from ..rows import dense_rows
 from ..solvers import solve
 from .folds import Fold
 from .problem import Candidate, FoldScores, TuningRows
-from .search import held_out_path, held_out_rows
+from .search import fold_scores, held_out_path
 
 
 def has_shortcut(rows: TuningRows) -> bool:
@@ -48,7 +48,7 @@ def leave_one_out_path(
         models = _without_each(penalized, start, labeled[tests], codes, len(labeled))
         pairs = [penalized.coef_and_thresholds(variables) for variables in models]
         coefs, thresholds = (np.array(part) for part in zip(*pairs, strict=True))
-        found.append(held_out_rows(rows, folds, coefs, np.maximum.accumulate(thresholds, axis=1)))
+        found.append(fold_scores(rows, folds, coefs, np.maximum.accumulate(thresholds, axis=1)))
     return found
 
 
