@@ -20,8 +20,9 @@ help:
 	$(BIN)/pip install --quiet -c constraints.txt -e ".[dev,torch]"
 	touch .venv/core .venv/dev
 
+# --force: over the picture of the last run.
 quickstart: .venv/core
-	$(BIN)/python -m semiordinal.quickstart
+	$(BIN)/semiordinal quickstart --picture quickstart.png --force
 
 lint: .venv/dev
 	$(BIN)/ruff check .

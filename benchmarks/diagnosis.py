@@ -38,7 +38,7 @@ class Setting:
     unlabeled_prior: tuple[float, ...] = EQUAL
     feature_shift: float = 0.0
     parameters: dict = field(default_factory=dict)
-    has_bar: bool = False
+    has_limit: bool = False
 
 
 SETTINGS = (
@@ -49,7 +49,7 @@ SETTINGS = (
         n_labeled=250,
         n_unlabeled=2000,
         noise=0.8,
-        has_bar=True,
+        has_limit=True,
     ),
     Setting(
         "do not help: 5 columns, 1000 labels",
@@ -57,14 +57,14 @@ SETTINGS = (
         "do",
         n_labeled=1000,
         n_unlabeled=2000,
-        has_bar=True,
+        has_limit=True,
     ),
     Setting(
         "shifted priors: the classes rise",
         ("don't",),
         "other shares of the classes",
         unlabeled_prior=RISING,
-        has_bar=True,
+        has_limit=True,
     ),
     Setting(
         "shifted priors: the middle is rare",
@@ -72,7 +72,7 @@ SETTINGS = (
         "other shares of the classes",
         unlabeled_prior=ENDS,
     ),
-    Setting("fully labelled", ("nothing to judge",), n_unlabeled=0, has_bar=True),
+    Setting("fully labelled", ("nothing to judge",), n_unlabeled=0, has_limit=True),
     Setting("shifted features, equal priors", ("don't",), "features differ", feature_shift=1.0),
     Setting(
         "labels by class, true prior given",
@@ -157,7 +157,7 @@ def run(setting: Setting, seeds) -> dict:
         "setting": setting.name,
         "right": n_right,
         "draws": len(seeds),
-        "bar": setting.has_bar,
+        "limit": setting.has_limit,
         "answers": dict(answers),
         "errors": np.mean(errors, axis=0).tolist() if errors else None,
     }
@@ -167,13 +167,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20, help="tables of each setting")
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--bars", action="store_true", help="only the settings with a bar")
+    parser.add_argument("--limits", action="store_true", help="only the settings with a limit")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.draws)
     results = []
     for setting in SETTINGS:
-        if arguments.bars and not setting.has_bar:
+        if arguments.limits and not setting.has_limit:
             continue
         result = run(setting, seeds)
         results.append(result)
@@ -181,9 +181,9 @@ def main() -> None:
             continue
         errors = result["errors"]
         truth = f"MAE {errors[0]:.3f} SV, {errors[1]:.3f} SEMI" if errors else ""
-        bar = "bar 18 of 20" if setting.has_bar else "no bar"
+        limit = "limit: 18 of 20" if setting.has_limit else "no limit"
         print(
-            f"{setting.name:42s} right in {result['right']:2d} of {result['draws']} ({bar}); "
+            f"{setting.name:42s} right in {result['right']:2d} of {result['draws']} ({limit}); "
             f"{result['answers']}; truth: {truth}",
             flush=True,
         )

@@ -1,7 +1,7 @@
 """Time and size of the report on 40,768 rows: ``python benchmarks/report.py``.
 
-Reads fireman-example.csv.gz from the folder in SEMIORDINAL_DATA. Bars: 60 s, 3 MB, and the
-same bytes for the same input.
+Reads fireman-example.csv.gz from the folder in SEMIORDINAL_DATA. Limits: 60 s, 3 MB, and
+the same bytes for the same input.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-_BAR_SECONDS, _BAR_BYTES = 60, 3_000_000
+_MOST_SECONDS, _MOST_BYTES = 60, 3_000_000
 
 
 def table(folder: Path, n_labeled: int) -> Path:
@@ -48,9 +48,9 @@ def main() -> None:
             pages = [folder / f"{n_labeled}-{i}.html" for i in range(2)]
             seconds, processor = report(data, pages[0])
             line = (
-                f"40,768 rows, {n_labeled:6,} labelled: {seconds:5.1f} s (bar {_BAR_SECONDS}), "
+                f"40,768 rows, {n_labeled:6,} labelled: {seconds:5.1f} s (limit {_MOST_SECONDS}), "
                 f"{processor:5.1f} s of processor, {pages[0].stat().st_size / 1e6:.2f} MB "
-                f"(bar {_BAR_BYTES / 1e6:g})"
+                f"(limit {_MOST_BYTES / 1e6:g})"
             )
             if n_labeled == 500:
                 report(data, pages[1])

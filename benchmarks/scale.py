@@ -1,6 +1,6 @@
 """Fits to more unlabelled rows than memory holds, and to rows on several workers.
 
-Each subcommand prints its figures beside what they are to be:
+Each subcommand prints its figures beside their limits:
 
     python benchmarks/scale.py kernel     # value and gradient; a fit beside skordinal's
     python benchmarks/scale.py parquet    # files of 5 and 20 million rows: time, passes, memory
@@ -48,12 +48,13 @@ def labeled() -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(X, columns=NAMES), np.digitize(latent, CUTS)
 
 
-def against(title: str, figure: float, bar: float, least: bool = False, unit: str = "") -> None:
-    """Print a figure, its bar, and whether it is met."""
-    met = figure >= bar if least else figure <= bar
+def against(title: str, figure: float, limit: float, least: bool = False, unit: str = "") -> None:
+    """Print a figure, its limit, and whether it is held."""
+    held = figure >= limit if least else figure <= limit
     word = "at least" if least else "at most"
     print(
-        f"  {title:58s} {figure:8.2f}{unit}  ({word} {bar:g}{unit}: {'met' if met else 'MISSED'})"
+        f"  {title:58s} {figure:8.2f}{unit}  "
+        f"(limit: {word} {limit:g}{unit}, {'held' if held else 'not held'})"
     )
 
 
@@ -212,7 +213,7 @@ def parquet(arguments: argparse.Namespace) -> None:
         for loss in ("ls", "at"):
             spent, passes = median(loss, n, "seconds"), median(loss, n, "passes")
             print(f"  {loss.upper()} fit {spent:.2f} s in {passes:.0f} passes")
-    print("Against the bars")
+    print("Figures with a limit")
     spent = median("ls", large, "seconds")
     for way, words in (("one thread", "one thread"), ("threads", "pyarrow's threads")):
         ratio = spent / median("decode", large, way)

@@ -16,6 +16,7 @@ from scipy.stats import chisquare
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+import semiordinal
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.diagnosis import (
@@ -46,7 +47,7 @@ def problem(y=Y, rows=X, estimator=None, seed=0):
 @pytest.mark.slow
 def test_the_diagnosis_is_right_where_the_truth_is_known():
     """A few draws of the benchmark, which makes twenty of each."""
-    command = [sys.executable, str(BENCHMARK), "--draws", "2", "--bars", "--json"]
+    command = [sys.executable, str(BENCHMARK), "--draws", "2", "--limits", "--json"]
     command += ["--first-seed", "300"]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     found = {each["setting"]: each for each in json.loads(result.stdout)}
@@ -396,6 +397,15 @@ def test_networks_are_refused_with_a_remedy():
         ValueError, match=r"NeuralOrdinalClassifier cannot be judged.*Kernel.*KFold"
     ):
         diagnose(X, Y, networks.NeuralOrdinalClassifier())
+
+
+@pytest.mark.parametrize("kind", ["Linear", "Kernel"])
+def test_tuned_classifiers_are_refused_with_a_remedy(kind):
+    tuned = getattr(semiordinal, f"{kind}OrdinalClassifierCV")()
+    with pytest.raises(
+        ValueError, match=rf"CV cannot be judged.* Give a {kind}OrdinalClassifier with.* gain_se_"
+    ):
+        diagnose(X, Y, tuned)
 
 
 def test_bad_input_is_named():

@@ -170,4 +170,4 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert f"{package} cannot be imported" in done.stdout, done.stderr
-    assert "pip install semiordinal[torch]" in done.stdout
+    assert "pip install 'semiordinal[torch]'" in done.stdout

@@ -1,8 +1,9 @@
-"""What the package promises about itself: its layers, its imports, its main job."""
+"""What the package promises about itself: its layers and its imports."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -41,7 +42,7 @@ LAYERS = [
     {"selection", "datasets", "plotting"},
     {"diagnosis"},
     {"nn"},
-    {"quickstart", "model_files", "tables", "experiments", "report"},
+    {"model_files", "tables", "experiments", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -77,6 +78,17 @@ def test_imports_point_to_earlier_parts(path):
             assert LEVEL[other] < LEVEL[part], f"{part} imports {other}"
 
 
+def test_the_design_page_has_this_order():
+    page = (Path(__file__).parents[1] / "docs" / "design.md").read_text()
+    public = {name for name in LEVEL if not name.startswith("_")}
+    diagram = re.search(r"^    margins →.*?\n\n", page, re.DOTALL | re.MULTILINE)
+    shown = re.findall(r"\w+", diagram[0])
+    assert sorted(shown) == sorted(public)
+    assert [LEVEL[name] for name in shown] == sorted(LEVEL[name] for name in shown)
+    described = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))
+    assert public <= set(described)
+
+
 def test_the_walk_sees_imports():
     assert "losses" in imported_parts(ROOT / "risks.py")
     assert "objective" in imported_parts(ROOT / "solvers" / "newton.py")
@@ -92,7 +104,7 @@ def test_heavy_packages_stay_in_their_corner(path):
             names = [node.module or ""]
         for name in names:
             corner = ONLY_IN.get(name.split(".")[0])
-            assert corner in (None, part_of(path)) or part_of(path) == "quickstart"
+            assert corner in (None, part_of(path))
 
 
 def test_core_works_without_the_heavy_packages():
@@ -128,21 +140,3 @@ def test_the_package_names_what_it_offers():
         assert getattr(semiordinal, name)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         semiordinal.Nothing  # noqa: B018
-
-
-@pytest.mark.slow
-def test_quickstart(tmp_path):
-    picture = tmp_path / "picture.png"
-    result = subprocess.run(
-        [sys.executable, "-m", "semiordinal.quickstart", "--draws", "3", "--picture", str(picture)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = [line for line in result.stdout.splitlines() if line.startswith(("SV", "tuned"))]
-    assert len(rows) == 3
-    for row in rows:
-        mae = float(row[32:].split("±")[0])
-        assert 0.6 < mae < 1.2
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert list(tmp_path.iterdir()) == [picture]

@@ -243,6 +243,7 @@ def test_fully_labelled_rows(diabetes):
     html = build_report(X, stages, LinearOrdinalClassifier(), title="Stages")
     assert "nothing to judge" in html
     assert "There are no unlabelled rows" in html
+    assert "fixed settings (penalty l2 = 0.01, weight of the unlabelled rows 0.25)" in html
     assert "figure-confusion" in html
     assert "figure-variance" not in html
 

@@ -61,14 +61,21 @@ def test_both_signs_of_a_correction_are_tried():
         assert correction.slope(3.0) == 1.0
 
 
+# What test_unbiased checks, with three classes whose labels have the prior's shares.
+UNBIASED = [
+    Risk(),
+    Risk(weighting="prior"),
+    *(Risk(gamma, k) for gamma in (0.5, 1.0) for k in range(3)),
+]
+
+
 @pytest.mark.parametrize("loss_name", ["at", "it", "ls", "cl", "lad"])
-@pytest.mark.parametrize("k", [0, 1, 2])
-def test_unbiased(loss_name, k):
+def test_unbiased(loss_name):
     """The mean of each estimator over 3000 draws is the true risk.
 
     To 4.5 standard errors, and .006 for the true risk, itself a mean over 500,000 draws a class.
     """
-    rng = np.random.default_rng(3 + k)
+    rng = np.random.default_rng(3)
     prior = np.array([0.2, 0.5, 0.3])
     means, counts = np.array([-1.0, 0.3, 1.2]), np.array([2, 5, 3])
     thresholds = np.array([-0.5, 0.5])
@@ -86,17 +93,16 @@ def test_unbiased(loss_name, k):
     # As many labels of each class as its prior says, so that SV is unbiased as well.
     labels = np.repeat(np.arange(3), counts)
     codes = np.r_[labels, np.full(20, -1)]
-    estimates = {gamma: [] for gamma in (0.0, 0.5, 1.0)}
+    tables = [risk.label_weights(counts.astype(float), 20.0, prior).main for risk in UNBIASED]
+    weights = np.array([table[codes] for table in tables])
+    seen = []
     for _ in range(3000):
         labeled = rng.normal(means[labels], 1.0)
         unlabeled = rng.normal(means[rng.choice(3, size=20, p=prior)], 1.0)
-        psi = values(np.r_[labeled, unlabeled])
-        for gamma, seen in estimates.items():
-            table = Risk(gamma, k).label_weights(counts.astype(float), 20.0, prior).main
-            seen.append((table[codes] * psi).sum())
-    for seen in estimates.values():
-        standard_error = np.std(seen) / np.sqrt(len(seen))
-        assert abs(np.mean(seen) - true) < 4.5 * standard_error + 6e-3
+        seen.append((weights * values(np.r_[labeled, unlabeled])).sum(axis=(1, 2)))
+    standard_errors = np.std(seen, axis=0) / np.sqrt(len(seen))
+    off = np.abs(np.mean(seen, axis=0) - true) - 4.5 * standard_errors - 6e-3
+    assert max(off) < 0, f"{UNBIASED[int(np.argmax(off))]} is biased"
 
 
 def test_removed_by_rule():

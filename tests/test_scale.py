@@ -13,7 +13,11 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from scale_problems import NAMES, assert_same_fit, labeled, parameters, unlabeled, write_parts
-from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal import (
+    KernelOrdinalClassifier,
+    LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
+)
 from semiordinal._threads import blas_threads_for, block_threads, map_in_order
 from semiordinal._workspace import Workspace
 from semiordinal.baselines import TransductiveOrdinalClassifier
@@ -280,8 +284,10 @@ def test_named_columns_for_an_x_without_names(folder):
 
 
 def test_what_holds_all_rows_says_so(folder):
-    with pytest.raises(ValueError, match=r"TransductiveOrdinalClassifier holds all rows in memory"):
-        TransductiveOrdinalClassifier().fit(X, Y, X_unlabeled=folder)
+    for estimator in (TransductiveOrdinalClassifier(), LinearOrdinalClassifierCV()):
+        told = rf"{type(estimator).__name__} holds all rows.* KernelOrdinalClassifier take files"
+        with pytest.raises(ValueError, match=told):
+            estimator.fit(X, Y, X_unlabeled=folder)
     with pytest.raises(ValueError, match=r"centers='all' needs all rows in memory"):
         KernelOrdinalClassifier(centers="all").fit(X, Y, X_unlabeled=folder)
     with pytest.raises(ValueError, match="X is sparse"):

@@ -349,8 +349,8 @@ def test_bad_bandwidths(widths):
 
 @pytest.fixture(scope="module")
 def benchmark():
-    path = Path(__file__).parent.parent / "benchmarks" / "auto.py"
-    spec = importlib.util.spec_from_file_location("benchmark_auto", path)
+    path = Path(__file__).parent.parent / "benchmarks" / "tuned.py"
+    spec = importlib.util.spec_from_file_location("benchmark_tuned", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""The figures of the page on tuning, from the records of ``benchmarks/auto.py``.
+"""The figures of the page on tuning, from the records of ``benchmarks/tuned.py``.
 
 python docs/examples/tuning.py --results FOLDER
 """
@@ -32,8 +32,8 @@ SAME_CLASSES = (
 
 
 def load_benchmark():
-    path = ROOT.parent / "benchmarks" / "auto.py"
-    spec = importlib.util.spec_from_file_location("benchmark_auto", path)
+    path = ROOT.parent / "benchmarks" / "tuned.py"
+    spec = importlib.util.spec_from_file_location("benchmark_tuned", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

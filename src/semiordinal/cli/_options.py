@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+REMOVED_CLASS_HELP = (
+    "Class whose loss the unlabelled rows replace: smallest, largest, median, or its name."
+)
 DataArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")]
 TargetOption = Annotated[str, typer.Option(help="Column of ordered classes, empty where unknown.")]
 OrderOption = Annotated[
@@ -19,9 +22,7 @@ LossOption = Annotated[
 UnlabeledWeightOption = Annotated[
     float, typer.Option(min=0.01, max=1.0, help="Share of the unlabelled rows' part to judge.")
 ]
-RemovedClassOption = Annotated[
-    str, typer.Option(help="smallest, largest, median or a class: whom they stand in for.")
-]
+RemovedClassOption = Annotated[str, typer.Option(help=REMOVED_CLASS_HELP)]
 ClassPriorOption = Annotated[
     str, typer.Option(help="labels, uniform, or known probabilities: 0.2,0.5,0.3.")
 ]

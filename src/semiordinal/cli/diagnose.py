@@ -38,6 +38,9 @@ def diagnose(
     Held-out labelled rows show what the unlabelled rows change in the error; two checks,
     whether they are rows of the same kind; theory, at what weight they would help.
 
+    The model that it judges has fixed settings, --l2 and --unlabeled-weight. It is not the tuned
+    model that fit saves; fit itself prints what the unlabelled rows change in that one.
+
     Examples:
 
       semiordinal diagnose wine.csv --target quality

@@ -67,10 +67,7 @@ def fit(
     ] = None,
     removed_class: Annotated[
         str | None,
-        typer.Option(
-            help="smallest, largest, median or a class: whom they stand in for.",
-            show_default="median",
-        ),
+        typer.Option(help=options.REMOVED_CLASS_HELP, show_default="median"),
     ] = None,
     no_tune: Annotated[
         bool, typer.Option("--no-tune", help=f"Fix all settings: {_listed(_FIXED)}, or as given.")

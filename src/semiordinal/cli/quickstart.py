@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _face as face
+
+if TYPE_CHECKING:
+    from .._typing import Array
+
+_METHODS = {
+    "SV-CV": "labelled rows alone",
+    "SV-prior-CV": "labelled rows, weighted to the class shares",
+    "tuned": "tuned, with unlabelled rows",
+}
 
 
 @face.command("quickstart")
@@ -31,24 +40,26 @@ def quickstart(
     """
     from .._files import check_output
     from ..metrics import METRICS
-    from ..quickstart import run
     from ._scores import standard_error
 
     if picture is not None:
+        _check_extra()
         check_output(picture, force)
-    scores, (model, X_test, y_test) = run(labels, draws)
-    rows = {}
-    for name, values in scores.items():
-        # Greater is better there: errors come with a minus sign, kappa as it is.
-        signed = dict(zip(METRICS, (values * [-1, -1, -1, 1]).T, strict=True))
-        rows[name] = {
-            metric: {"mean": float(each.mean()), "standard_error": standard_error(each)}
-            for metric, each in signed.items()
-        }
+    scores, (model, X_test, y_test) = _run(labels, draws)
     if picture is not None:
         _draw(picture, force, model, X_test, y_test)
+    rows = {
+        method: {
+            metric: {"mean": float(each.mean()), "standard_error": standard_error(each)}
+            for metric, each in of_method.items()
+        }
+        for method, of_method in scores.items()
+    }
+    change = scores["tuned"]["MAE"] - scores["SV-CV"]["MAE"]
+    lower, higher = int((change < 0).sum()), int((change > 0).sum())
     if as_json:
-        face.say_json({"labels": labels, "draws": draws, "methods": rows})
+        told = {"labels": labels, "draws": draws, "methods": rows}
+        face.say_json({**told, "lower_mae": lower, "higher_mae": higher})
         return
     face.say(
         f"Diabetes progression in five stages: {model.n_labeled_} labelled and "
@@ -58,9 +69,16 @@ def quickstart(
         f"Mean over {draws} random draws, ± its standard error",
         ["", *METRICS],
         [
-            [name, *(f"{v['mean']:.3f} ±{v['standard_error']:.3f}" for v in row.values())]
-            for name, row in rows.items()
+            [
+                _METHODS[method],
+                *(f"{v['mean']:.3f} ±{v['standard_error']:.3f}" for v in row.values()),
+            ]
+            for method, row in rows.items()
         ],
+    )
+    face.say(
+        f"The last has a lower MAE than the first in {lower} of {draws} draws, a higher one in "
+        f"{higher}."
     )
     if picture is not None:
         face.say(f"Picture: {picture}")
@@ -68,6 +86,48 @@ def quickstart(
         "Next, on a table: semiordinal datasets diabetes-stages --labels 40 --out diabetes.csv"
     )
     face.say("                  semiordinal fit diabetes.csv --target target --class-prior uniform")
+
+
+def _run(n_labeled: int, n_draws: int) -> tuple[dict[str, dict[str, Array]], tuple[Any, Any, Any]]:
+    """Scores by method and metric, one for each draw; the last tuned fit with its test rows."""
+    import numpy as np
+    from sklearn.model_selection import train_test_split
+
+    from ..datasets import load_diabetes_stages, mask_labels
+    from ..methods import get_method
+    from ..metrics import METRICS
+    from ._scores import fit_and_predict
+
+    X, stages = load_diabetes_stages()
+    classes = np.unique(stages).tolist()
+    found: dict[str, list[dict[str, float]]] = {method: [] for method in _METHODS}
+    with face.progress("Drawing, tuning, testing", n_draws) as step:
+        for seed in range(n_draws):
+            train, test = train_test_split(
+                np.arange(len(stages)), test_size=1 / 3, stratify=stages, random_state=seed
+            )
+            y = stages.astype(float)
+            y[train] = mask_labels(stages[train], n_labeled, random_state=seed)
+            for method, scores in found.items():
+                # The stages are of equal size by construction, so the priors are known.
+                model = get_method(method).build(
+                    class_prior="uniform", classes=classes, random_state=seed
+                )
+                fitted, held_out = fit_and_predict(model, X, y, classes, (train, test))
+                scores.append(held_out.scores())
+            step(1)
+    by_metric = {
+        method: {metric: np.array([each[metric] for each in scores]) for metric in METRICS}
+        for method, scores in found.items()
+    }
+    return by_metric, (fitted, X[test], stages[test])
+
+
+def _check_extra() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise face.CommandError("--picture needs matplotlib: pip install 'semiordinal[plot]'")
 
 
 def _draw(path: Path, force: bool, model: Any, X: Any, y: Any) -> None:
@@ -78,11 +138,7 @@ def _draw(path: Path, force: bool, model: Any, X: Any, y: Any) -> None:
 
     # No window is wanted, and there may be no screen.
     os.environ.setdefault("MPLBACKEND", "Agg")
-    try:
-        figure = plot_thresholds(model, X, y).figure
-    except ImportError as error:
-        raise face.CommandError(
-            "--picture needs matplotlib: pip install 'semiordinal[plot]'"
-        ) from error
+    ax = plot_thresholds(model, X, y)
+    ax.set_title("Scores of held-out rows by stage, and the thresholds between stages", pad=18)
     with written_whole(path, force) as temporary:
-        figure.savefig(temporary, dpi=150, format=path.suffix.lstrip(".") or "png")
+        ax.figure.savefig(temporary, dpi=150, format=path.suffix.lstrip(".") or "png")

@@ -41,6 +41,9 @@ def report(
     The page is one HTML file that needs no network: data, errors, scores, probabilities,
     coefficients, and the diagnosis, each with its numbers in tables.
 
+    The model that it judges has fixed settings, --l2 and --unlabeled-weight. It is not the tuned
+    model that fit saves; fit itself prints the errors of that one.
+
     Examples:
 
       semiordinal report wine.csv --target quality --out wine.html

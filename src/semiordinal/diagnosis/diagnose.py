@@ -91,8 +91,9 @@ def diagnose(
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels; NaN, None, pd.NA or the estimator's ``missing_label`` where a row has none.
-    estimator : ordinal classifier, fitted or not, optional
-        By default ``LinearOrdinalClassifier()``.
+    estimator : LinearOrdinalClassifier or KernelOrdinalClassifier, fitted or not, optional
+        Judged with its settings as they are, by default those of ``LinearOrdinalClassifier()``.
+        Tuned classifiers are refused: they say in ``gain_`` what they found themselves.
     curves : bool, default=True
         Whether to compute the learning curves and the equivalent number of labels, which
         take most of the time.

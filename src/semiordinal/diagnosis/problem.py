@@ -16,7 +16,11 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from .._typing import Array, Codes
-from ..estimators import LinearOrdinalClassifier
+from ..estimators import (
+    KernelOrdinalClassifierCV,
+    LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
+)
 from ..labels import encode_labels, known_codes
 from ..losses import get_loss
 from ..metrics import task_losses
@@ -52,6 +56,7 @@ class Problem:
     def of(cls, X: Any, y: Any, estimator: Any, most_unlabeled: int, random_state: Any) -> Self:
         """Check what the user gave, and draw from the unlabelled rows if they are very many."""
         model = LinearOrdinalClassifier() if estimator is None else clone(estimator)
+        _refuse_tuned(model)
         for name in _NEEDED:
             if name not in model.get_params():
                 raise ValueError(
@@ -156,6 +161,16 @@ class Problem:
             splitter = LabelledKFold(self.n_folds, shuffle=True, random_state=self.seed + repeat)
             found += splitter.split(y[:, None], y)
         return found
+
+
+def _refuse_tuned(model: Any) -> None:
+    if isinstance(model, LinearOrdinalClassifierCV | KernelOrdinalClassifierCV):
+        tuned = type(model).__name__
+        raise ValueError(
+            f"estimator: a {tuned} cannot be judged, since it chooses other settings in each fit. "
+            f"Give a {tuned.removesuffix('CV')} with settings that you fix; what a tuned "
+            "classifier gains over the labelled rows alone, its own gain_ and gain_se_ say."
+        )
 
 
 def label_values(codes: Codes, classes: NDArray[Any]) -> NDArray[np.object_]:

@@ -10,7 +10,7 @@ try:
 except ImportError as error:
     raise ImportError(
         f"semiordinal.nn needs PyTorch and skorch, and {error.name or 'one of them'} cannot be "
-        "imported. Install the extra that brings both: pip install semiordinal[torch]"
+        "imported. Install the extra that brings both: pip install 'semiordinal[torch]'"
     ) from error
 
 from .classifier import NeuralOrdinalClassifier

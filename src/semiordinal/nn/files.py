@@ -126,7 +126,7 @@ def export_onnx(model: NeuralOrdinalClassifier, path: Any) -> None:
     except ImportError as error:
         raise ImportError(
             "to_onnx needs onnx and onnxscript. Install the extra that brings them: "
-            "pip install semiordinal[onnx]"
+            "pip install 'semiordinal[onnx]'"
         ) from error
     graph = _Graph(model).to("cpu").eval()
     rows = torch.zeros((2, model.n_features_in_), dtype=torch.float64)

@@ -33,8 +33,9 @@ def build_report(
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels; NaN, None or pd.NA where a row has none.
-    estimator : ordinal classifier, fitted or not
-        Its ``unlabeled_weight`` must be above zero.
+    estimator : LinearOrdinalClassifier or KernelOrdinalClassifier, fitted or not
+        The report is about its settings as they are, which are not tuned; its
+        ``unlabeled_weight`` must be above zero.
     title : str
     feature_names : list of str, optional
         By default those of a data frame, or x0, x1, ...
@@ -68,6 +69,7 @@ def build_report(
     page = Page(
         title,
         sections.facts(found),
+        sections.judged(found),
         found.diagnosis.verdict.sentence,
         found.diagnosis.verdict.answer,
         [

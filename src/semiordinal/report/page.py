@@ -46,6 +46,7 @@ class Page:
 
     title: str
     facts: list[Fact]
+    judged: str
     verdict: str
     answer: str
     sections: list[Section]

@@ -54,6 +54,16 @@ def facts(found: Findings) -> list[Fact]:
     return shown
 
 
+def judged(found: Findings) -> str:
+    """Which model the page is about."""
+    settings = found.problem.estimator
+    return (
+        f"This page is about a model with fixed settings (penalty l2 = {settings.l2:g}, weight of "
+        f"the unlabelled rows {settings.unlabeled_weight:g}), not about the tuned model that "
+        "“semiordinal fit” saves, whose errors that command prints."
+    )
+
+
 def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Section:
     """What is in the table."""
     counts = found.problem.counts

@@ -1,8 +1,8 @@
 """Tuned classifiers against equally tuned supervised ones, over many data sets.
 
-    python benchmarks/auto.py run --data FOLDER --results FOLDER   # resumes where it stopped
-    python benchmarks/auto.py report --results FOLDER              # tables, against the bars
-    python benchmarks/auto.py speed                                # CPU time of one search
+    python benchmarks/tuned.py run --data FOLDER --results FOLDER   # resumes where it stopped
+    python benchmarks/tuned.py report --results FOLDER              # tables, and the limits
+    python benchmarks/tuned.py speed                                # CPU time of one search
 
 Every set of at least 600 rows; classes of which fewer than two labelled rows are to be expected
 are merged with their smaller neighbour. A record is one file: the error on the test rows of one
@@ -232,7 +232,7 @@ def report(arguments: argparse.Namespace) -> None:
                 change = f"{100 * group['change'].mean():+.2f} ({known})"
                 summary.setdefault(key, {})[method] = change
         print(pd.DataFrame(summary).T.sort_index().to_string())
-    bars(records)
+    check_limits(records)
     if arguments.csv is not None:
         cells = [
             compare(records, method, "SV-CV").assign(method=method)
@@ -243,28 +243,29 @@ def report(arguments: argparse.Namespace) -> None:
             pd.concat(cells).round(5).to_csv(temporary, index=False)
 
 
-def bars(records: pd.DataFrame) -> None:
-    """The figures that the method is to be held to."""
+def check_limits(records: pd.DataFrame) -> None:
+    """The figures that have a limit, each beside it."""
     ours = compare(records, "tuned", "SV-CV")
     known = ours[ours["prior"] == "known"]
     print("\nPriors known, against SV-CV:")
     for (loss, size), group in known.groupby(["loss", "n_labeled"]):
-        bar = "at most -3" if size == 20 else "below 0"
-        print(f"  {loss} n_L={size}: {100 * group['change'].mean():+.2f} % (bar: {bar})")
+        limit = "at most -3 %" if size == 20 else "below 0"
+        print(f"  {loss} n_L={size}: {100 * group['change'].mean():+.2f} % (limit: {limit})")
     significant = known[known["p"] < 0.05]
     better, worse = (significant["change"] < 0).sum(), (significant["change"] > 0).sum()
-    print(f"  significant: better {better}, worse {worse} of {len(known)} (bar: three times)")
+    counts = f"better {better}, worse {worse} of {len(known)}"
+    print(f"  significant: {counts} (limit: better in three times as many)")
     prior = compare(records, "tuned", "SV-prior-CV")
     few = prior[(prior["prior"] == "known") & (prior["n_labeled"] <= 50)]
     for (loss, size), group in few.groupby(["loss", "n_labeled"]):
         change = 100 * group["change"].mean()
-        print(f"  against SV-prior-CV {loss} n_L={size}: {change:+.2f} % (bar: below 0)")
+        print(f"  against SV-prior-CV {loss} n_L={size}: {change:+.2f} % (limit: below 0)")
     labels = ours[ours["prior"] == "labels"]
     many = labels[labels["n_labeled"] >= 50]
     print("Priors from labels, against SV-CV:")
-    print(f"  mean change {100 * labels['change'].mean():+.2f} % (bar: at most 0)")
+    print(f"  mean change {100 * labels['change'].mean():+.2f} % (limit: at most 0)")
     worst = many.sort_values("change").tail(5)
-    print("  worst cells at n_L >= 50 (bar: none above +2 %):")
+    print("  worst cells at n_L >= 50 (limit: none above +2 %):")
     for row in worst.itertuples():
         print(f"    {row.loss} n_L={row.n_labeled} {row.name}: {100 * row.change:+.2f} %")
     print(f"  cells above +2 %: {(many['change'] > 0.02).sum()} of {len(many)}")
@@ -285,7 +286,7 @@ def speed(arguments: argparse.Namespace) -> None:
                 start = time.process_time()
                 model.fit(X, y)
                 times.append(time.process_time() - start)
-            print(f"{loss}: {np.median(times):.2f} s of CPU time for a search (bar: 1 s)")
+            print(f"{loss}: {np.median(times):.2f} s of CPU time for a search (limit: 1 s)")
 
 
 def main() -> None:
