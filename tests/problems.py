@@ -94,3 +94,21 @@ class LeavesAMark:
 
     def __reduce__(self):
         return os.mkdir, (str(self.mark),)
+
+
+def assert_attributes(estimator, before):
+    """The very objects that there were, and no others."""
+    now = vars(estimator)
+    assert now.keys() == before.keys()
+    assert all(now[name] is value for name, value in before.items())
+
+
+def interrupt_at(attribute, estimator, monkeypatch):
+    """Break off the estimator's next fit where it sets an attribute."""
+
+    def set_or_interrupt(self, name, value):
+        if name == attribute:
+            raise KeyboardInterrupt
+        object.__setattr__(self, name, value)
+
+    monkeypatch.setattr(type(estimator), "__setattr__", set_or_interrupt)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from semiordinal.datasets import make_ordinal
-from semiordinal.experiments.adam import AdamLinear, FreeThresholds, minimize_by_adam
+from semiordinal.experiments.adam import AdamLinear, FreeThresholdMap, minimize_by_adam
 from semiordinal.losses import get_loss
 from semiordinal.objective import starting_thresholds, with_room
 
@@ -102,8 +102,21 @@ def test_training_is_that_of_the_torch_loss(loss, weight):
     np.testing.assert_allclose(model.thresholds_, found_thresholds, rtol=1e-7, atol=1e-9)
 
 
+def test_training_is_the_same_in_32_bits():
+    """In 32 bits all blocks of rows lie in the same memory, one after another."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 200)).astype(np.float32)
+    y = np.digitize(X[:, 0], [-0.5, 0.5]).astype(float)
+    y[200:] = np.nan
+    found = [
+        AdamLinear(loss="at", max_iter=5).fit(X.astype(dtype), y).coef_
+        for dtype in (np.float64, np.float32)
+    ]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-12)
+
+
 def test_order_penalty_is_that_of_the_paper():
-    gaps = FreeThresholds.of(4, penalty=10.0)
+    gaps = FreeThresholdMap.of(4, penalty=10.0)
     thresholds = np.array([0.0, 0.5, 2.5, 2.7])
     value, gradient, _ = gaps.penalty_terms(thresholds)
     assert value == pytest.approx(10 * (-np.log(0.5) - np.log(0.2)))

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from problems import assert_attributes, interrupt_at
 from semiordinal import (
     KernelOrdinalClassifier,
     KernelOrdinalClassifierCV,
@@ -78,3 +79,12 @@ def test_a_failed_second_fit_keeps_the_first_model(unfitted, labels, settings, m
     with pytest.raises(ValueError, match=message):
         model.fit(X[:, :2], labels)
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_a_second_fit_that_is_interrupted_at_its_end_keeps_the_first_model(unfitted, monkeypatch):
+    model = unfitted.fit(X, Y)
+    before = dict(vars(model))
+    interrupt_at("n_unlabeled_", model, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :2], Y)
+    assert_attributes(model, before)

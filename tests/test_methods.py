@@ -195,6 +195,18 @@ def test_settings_reach_the_estimator():
         get_method("SV").build(nonsense=1)
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_what_is_fixed_is_a_parameter_of_the_estimator(name):
+    """How a method is put together is nobody's to choose, and in no message."""
+    method = get_method(name)
+    built = method.build()
+    settings = getattr(built, "estimator", built).get_params()
+    assert {word: settings[word] for word in method.fixed} == method.fixed
+    for word in ("constructors", "home"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{word}'"):
+            method.build(**{word: {}})
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [

@@ -6,9 +6,11 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
+from problems import assert_attributes, interrupt_at
 from semiordinal import NeuralOrdinalClassifier
 from test_bad_input import CASES, PROBLEM, X, Y
 
@@ -119,6 +121,24 @@ def test_a_failed_second_fit_keeps_the_first_model():
     with pytest.raises(ValueError, match="no labelled row"):
         model.fit(X[:, :2], np.full(len(Y), np.nan))
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_a_second_fit_that_is_interrupted_at_its_end_keeps_the_first_model(monkeypatch):
+    model = fit(random_state=0)
+    before = dict(vars(model))
+    interrupt_at("n_unlabeled_", model, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :2], Y)
+    assert_attributes(model, before)
+
+
+def test_a_second_fit_that_loses_its_loss_at_once_keeps_the_first_model():
+    model = fit(random_state=0)
+    model.set_params(module=LosesItsLoss, module_params={"good_epochs": 0})
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="no good state"):
+        model.fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    assert_attributes(model, before)
 
 
 def test_too_few_labels_to_hold_out():

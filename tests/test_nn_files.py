@@ -76,6 +76,17 @@ def test_names_own_modules_and_frames(tmp_path):
         again.predict(frame[["b", "a", "c"]])
 
 
+def test_a_file_that_is_there_is_overwritten_by_force_alone(tmp_path):
+    model, path = fitted(), tmp_path / "model.pt"
+    path.write_bytes(b"dear")
+    with pytest.raises(ValueError, match=r"exists already.*force=True"):
+        model.save(str(path))
+    assert path.read_bytes() == b"dear"
+    model.save(str(path), force=True)
+    assert NeuralOrdinalClassifier.load(path).n_labeled_ == model.n_labeled_
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_file_that_would_run_code_is_refused(tmp_path):
     class Harm:
         def __reduce__(self):

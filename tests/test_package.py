@@ -133,6 +133,7 @@ print(semiordinal.LinearOrdinalClassifier().fit(X, y).n_unlabeled_)
 
 def test_the_package_names_what_it_offers():
     assert set(dir(semiordinal)) >= {"LinearOrdinalClassifier", "KernelOrdinalClassifier"}
+    assert {"ClassOrderWarning", "ClassPriorWarning"} <= set(semiordinal.__all__)
     for name in semiordinal.__all__:
         if name == "NeuralOrdinalClassifier" and find_spec("skorch") is None:
             continue  # the extra torch is not installed

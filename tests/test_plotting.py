@@ -40,6 +40,7 @@ from semiordinal.plotting import (
     plot_unlabeled_curve,
     plot_variance_ratio,
 )
+from semiordinal.plotting.svg import page_svg
 from semiordinal.theory import RiskVariance
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -404,7 +405,7 @@ def test_shares_are_drawn_in_class_order_beside_each_other():
 
 def test_pictures_for_pages_take_the_pages_colours():
     shown = SharesDisplay(["a<b", "$c$"], {"one": np.full(2, 0.5), "two": np.full(2, 0.5)})
-    svg = plotting.page_svg(shown, "mine", 'said "so"', 2, (5, 3))
+    svg = page_svg(shown, "mine", 'said "so"', 2, (5, 3))
     root = ElementTree.fromstring(svg)  # it is well-formed
     assert root.get("aria-label") == 'said "so"'
     titles = [t.text for t in root.iter("title")]
@@ -413,7 +414,7 @@ def test_pictures_for_pages_take_the_pages_colours():
     assert "currentColor" in svg
     assert not set(re.findall(r"#[0-9a-fA-F]{6}\b", svg)) & {c.lower() for c in METHOD_COLORS}
     assert all(name.startswith("mine-") for name in re.findall(r'id="([^"]+)"', svg))
-    assert svg == plotting.page_svg(shown, "mine", 'said "so"', 2, (5, 3))
+    assert svg == page_svg(shown, "mine", 'said "so"', 2, (5, 3))
     # Where one points is where the marker is.
     hit = next(root.iter("circle"))
     marks = [

@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes
 
 from semiordinal import LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.report import build_report, write
+from semiordinal.report import build_report, write_report
 
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
@@ -32,7 +32,7 @@ def main() -> None:
         title="Progression of diabetes, in five stages",
         feature_names=load_diabetes().feature_names,
     )
-    write(arguments.page, html, force=True)
+    write_report(html, arguments.page, force=True)
     print(f"Page: {arguments.page}")
     if shutil.which("chromium"):
         from playwright.sync_api import sync_playwright

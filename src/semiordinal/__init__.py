@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     )
     from .labels import ClassOrderWarning
     from .nn import NeuralOrdinalClassifier
+    from .priors import ClassPriorWarning
     from .solvers import UnboundedObjectiveError
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ClassOrderWarning": ".labels",
+    "ClassPriorWarning": ".priors",
     "KernelOrdinalClassifier": ".estimators",
     "KernelOrdinalClassifierCV": ".estimators",
     "LinearOrdinalClassifier": ".estimators",
@@ -41,6 +43,7 @@ _HOMES = {
 
 __all__ = [
     "ClassOrderWarning",
+    "ClassPriorWarning",
     "KernelOrdinalClassifier",
     "KernelOrdinalClassifierCV",
     "LinearOrdinalClassifier",

@@ -38,7 +38,9 @@ def check_output(path: Path, force: bool = False) -> None:
 def check_not_read(path: Path, *inputs: Path) -> None:
     """Raise if writing there would overwrite what is read, by whatever name, even by force."""
     if path.exists() and any(path.samefile(each) for each in inputs):
-        raise OutputError(f"--out {path} would overwrite what is read. Choose another name.")
+        raise OutputError(
+            f"Writing {str(path)!r} would overwrite what is read. Choose another name."
+        )
 
 
 @contextmanager

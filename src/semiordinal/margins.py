@@ -154,7 +154,7 @@ class Logistic(Margin):
         return value, gradient, curvature
 
 
-class Squared(Margin):
+class SquaredDistanceToOne(Margin):
     """``(1 − z)²``."""
 
     name = "squared"
@@ -272,7 +272,8 @@ class Absolute(PiecewiseLinear):
 
 
 MARGINS: dict[str, Margin] = {
-    margin.name: margin for margin in (Logistic(), DoubleHinge(), Squared(), Hinge(), Exponential())
+    margin.name: margin
+    for margin in (Logistic(), DoubleHinge(), SquaredDistanceToOne(), Hinge(), Exponential())
 }
 
 

@@ -47,10 +47,18 @@ from .estimators import (
 )
 from .losses import LOSSES
 
-_OWN = {"linear": LinearOrdinalClassifier, "kernel": KernelOrdinalClassifier}
+__all__ = [
+    "METHODS",
+    "Common",
+    "Method",
+    "MissingPeerWarning",
+    "available_methods",
+    "get_method",
+]
+
+_PLAIN = {"linear": LinearOrdinalClassifier, "kernel": KernelOrdinalClassifier}
 _TUNED = {"linear": LinearOrdinalClassifierCV, "kernel": KernelOrdinalClassifierCV}
-_TUNED_ON_LABELS = {"constructors": _TUNED, "unlabeled_weights": ()}
-_TRANSDUCTIVE = {name: partial(TransductiveOrdinalClassifier, model=name) for name in _OWN}
+_TRANSDUCTIVE = {name: partial(TransductiveOrdinalClassifier, model=name) for name in _PLAIN}
 
 
 class MissingPeerWarning(UserWarning):
@@ -142,14 +150,19 @@ class Method:
         return self.make(common, **self.fixed, **settings)
 
 
-def _own(common: Common, /, constructors: Any = _OWN, **settings: Any) -> BaseEstimator:
-    estimator: BaseEstimator = constructors[common.model](
+def make_own(
+    by_model: Mapping[str, Callable[..., BaseEstimator]], common: Common, /, **settings: Any
+) -> BaseEstimator:
+    """An estimator of this package, by a constructor for each model."""
+    return by_model[common.model](
         loss=common.loss,
         class_prior=common.class_prior,
         random_state=common.random_state,
         **settings,
     )
-    return estimator
+
+
+_plain, _tuned = partial(make_own, _PLAIN), partial(make_own, _TUNED)
 
 
 def _manifold(common: Common, /, **settings: Any) -> BaseEstimator:
@@ -157,7 +170,7 @@ def _manifold(common: Common, /, **settings: Any) -> BaseEstimator:
 
 
 def _self_training(common: Common, /, n_rounds: int = 10, **settings: Any) -> BaseEstimator:
-    return OrdinalSelfTraining(_own(common, **settings), n_rounds=n_rounds)
+    return OrdinalSelfTraining(_plain(common, **settings), n_rounds=n_rounds)
 
 
 def _label_spreading(
@@ -170,7 +183,7 @@ def _label_spreading(
 
 
 def _all_threshold_peer(
-    common: Common, /, home: str, l2: float = 0.01, **settings: Any
+    home: str, common: Common, /, l2: float = 0.01, **settings: Any
 ) -> BaseEstimator:
     return PeerClassifier(import_module(home).LogisticAT(), l2=l2, penalty="alpha", **settings)
 
@@ -183,77 +196,70 @@ def _multinomial(common: Common, /, l2: float = 0.01, **settings: Any) -> BaseEs
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("SV", "Labelled rows alone.", _own, fixed={"unlabeled_weight": 0.0}),
+        Method("SV", "Labelled rows alone.", _plain, fixed={"unlabeled_weight": 0.0}),
         Method(
             "SV-prior",
             "Labelled rows alone, weighted to match the class priors.",
-            _own,
+            _plain,
             fixed={"unlabeled_weight": 0.0, "supervised_weights": "prior"},
         ),
         Method(
             "SEMI1",
             "Unlabelled rows stand in for the class with the fewest labels.",
-            _own,
+            _plain,
             fixed={"removed_class": "smallest"},
         ),
         Method(
             "SEMI2",
             "Unlabelled rows stand in for the class with the most labels.",
-            _own,
+            _plain,
             fixed={"removed_class": "largest"},
         ),
         Method(
             "SEMI-median",
             "Unlabelled rows stand in for the middle class.",
-            _own,
+            _plain,
             fixed={"removed_class": "median"},
         ),
         Method(
             "SV-CV",
             "Labelled rows alone, with the penalty by cross-validation.",
-            _own,
-            fixed={**_TUNED_ON_LABELS, "thresholds": "risk"},
+            _tuned,
+            fixed={"unlabeled_weights": (), "thresholds": "risk"},
         ),
         Method(
             "SV-prior-CV",
             "As SV-CV, with labelled rows weighted to match the class priors.",
-            _own,
-            fixed={**_TUNED_ON_LABELS, "thresholds": "risk", "supervised_weights": "prior"},
+            _tuned,
+            fixed={"unlabeled_weights": (), "thresholds": "risk", "supervised_weights": "prior"},
         ),
         Method(
             "SV-calibrated",
             "As SV-CV, with thresholds calibrated on held-out labelled rows.",
-            _own,
-            fixed={**_TUNED_ON_LABELS, "thresholds": "calibrated"},
+            _tuned,
+            fixed={"unlabeled_weights": (), "thresholds": "calibrated"},
         ),
         Method(
             "SEMI-CV",
             "Penalty and weight of unlabelled rows by cross-validation.",
-            _own,
-            fixed={"constructors": _TUNED, "thresholds": "risk"},
+            _tuned,
+            fixed={"thresholds": "risk"},
         ),
         Method(
             "SEMI-PP",
             "Predicted labels for unlabelled rows, weighted by formula (prediction-powered).",
-            _own,
-            fixed={
-                "constructors": _TUNED,
-                "thresholds": "risk",
-                "control": "model",
-                "criterion": "plug_in",
-            },
+            _tuned,
+            fixed={"thresholds": "risk", "control": "model", "criterion": "plug_in"},
         ),
         Method(
             "tuned",
             "The tuned classifiers as they are: unlabelled rows and priors as far as they help.",
-            _own,
-            fixed={"constructors": _TUNED},
+            _tuned,
         ),
         Method(
             "TOR",
             "Labels of unlabelled rows guessed in known numbers.",
-            _own,
-            fixed={"constructors": _TRANSDUCTIVE},
+            partial(make_own, _TRANSDUCTIVE),
         ),
         Method("SSMOR", "Scores smooth on a graph of neighbours.", _manifold, models=("graph",)),
         Method(
@@ -271,8 +277,7 @@ METHODS: dict[str, Method] = {
         Method(
             "mord-AT",
             "mord's LogisticAT on the labelled rows.",
-            _all_threshold_peer,
-            fixed={"home": "mord"},
+            partial(_all_threshold_peer, "mord"),
             models=("linear",),
             losses=("at",),
             package="mord",
@@ -280,8 +285,7 @@ METHODS: dict[str, Method] = {
         Method(
             "skordinal-AT",
             "skordinal's LogisticAT on the labelled rows.",
-            _all_threshold_peer,
-            fixed={"home": "skordinal.classifiers"},
+            partial(_all_threshold_peer, "skordinal.classifiers"),
             models=("linear",),
             losses=("at",),
             package="skordinal",

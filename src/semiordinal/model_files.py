@@ -27,6 +27,8 @@ from sklearn.pipeline import Pipeline
 from . import __version__
 from ._files import written_whole
 
+__all__ = ["SUFFIX", "TRUSTED_TYPES", "ModelFile", "ModelFileError", "load", "read", "save"]
+
 SUFFIX = ".semiordinal"
 SCHEMA = 1
 

@@ -13,6 +13,7 @@ from ._typing import Array
 from ._words import cut_list
 
 CLASS_PRIORS = ("labels", "uniform")
+ESTIMATED_PRIOR = "em"  # by the tuned classifiers alone
 _LEAST_PRIOR = 1e-6  # as near to 0 as the sum of a prior need be to 1
 _MOST_ROUNDS = 10_000
 _CONVERGED = 1e-9

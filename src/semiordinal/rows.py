@@ -55,34 +55,70 @@ class Design(Protocol):
     def n_columns(self) -> int: ...
 
     @property
-    def is_sparse(self) -> bool: ...
+    def is_sparse(self) -> bool:
+        """Whether blocks may be sparse."""
+        ...
 
     @property
-    def head(self) -> Any: ...
+    def head(self) -> RowsInMemory:
+        """The rows in memory, labelled or not, which come first."""
+        ...
 
     @property
-    def tail(self) -> Tail | None: ...
+    def tail(self) -> Tail | None:
+        """Rows without labels that follow, if any do."""
+        ...
+
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S:
+        """The sum of ``partial`` over blocks of all rows."""
+        ...
+
+    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Design, RowLabels]:
+        """Some rows of each label, weighted up to stand for all."""
+        ...
+
+    def take(self, rows: Codes) -> RowsInMemory:
+        """Some of the rows in memory, by ascending index."""
+        ...
+
+    def kept(self) -> Design:
+        """The same rows, held in memory where making them anew each time costs more."""
+        ...
+
+
+class RowsInMemory(Design, Protocol):
+    """A design without a tail, so that its rows can be had as well as sums over them."""
 
     @property
-    def sums(self) -> Array: ...
+    def sums(self) -> Array:
+        """``Σ row``."""
+        ...
 
     @property
-    def gram(self) -> Array: ...
+    def gram(self) -> Array:
+        """``Σ row rowᵀ``."""
+        ...
 
     @property
-    def has_gram(self) -> bool: ...
+    def has_gram(self) -> bool:
+        """Whether ``gram`` is known without another pass."""
+        ...
 
-    def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array: ...
+    def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array:
+        """Take ``sums`` and ``gram`` in one pass; gives ``Σ weight · row``."""
+        ...
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]: ...
+    def array_sums(
+        self, partial: Callable[[Block], list[Array]], labels: RowLabels | None = None
+    ) -> list[Array]:
+        """The sums of arrays that ``partial`` gives for blocks of all rows."""
+        ...
 
-    def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S: ...
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Pairs of row slice and block; a block is valid until the next is asked for."""
+        ...
 
-    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Design, RowLabels]: ...
-
-    def take(self, rows: Codes) -> Design: ...
-
-    def kept(self) -> Design: ...
+    def kept(self) -> RowsInMemory: ...
 
 
 class Tail(Protocol):
@@ -185,12 +221,20 @@ class RowLabels:
         return RowLabels(self.codes[rows], weights)
 
 
-def latent_scores(design: Design, coef: Array) -> Array:
+def latent_scores(design: RowsInMemory, coef: Array) -> Array:
     """Every row times the coefficients."""
     latent = np.empty(design.n_rows)
     for rows, block in design.blocks():
         latent[rows] = block @ coef
     return latent
+
+
+def dense_rows(design: RowsInMemory) -> Array:
+    """Every row, in one array of 64-bit floats of its own: blocks may share their memory."""
+    dense = np.empty((design.n_rows, design.n_columns))
+    for rows, block in design.blocks():
+        dense[rows] = as_dense(block)
+    return dense
 
 
 def as_dense(block: Any) -> Array:

@@ -198,8 +198,8 @@ def _linear_sum(design: Design, labels: RowLabels, loss: WeightedLoss) -> Array:
     assert loss.linear is not None
     table = loss.linear.sum(axis=1, keepdims=True)
     in_one_pass = loss.is_quadratic and labels.weights is None and design.tail is None
-    if in_one_pass and not design.has_gram:
-        return design.take_moments(lambda rows: labels.part(rows).gather_column(table[:, 0]))
+    if in_one_pass and not design.head.has_gram:
+        return design.head.take_moments(lambda rows: labels.part(rows).gather_column(table[:, 0]))
     return _weighted_sum(design, labels, table)[:, 0]
 
 
@@ -211,26 +211,26 @@ def _quadratic_moments(design: Design, labels: RowLabels, main: Array, n_scores:
     if design.tail is not None:
         rows = np.outer(design.tail.sums, main[-1])
         gram = repeats * main[-1].sum() * design.tail.gram
-        design, labels = design.head, labels.head
-    if labels.weights is None and design.n_rows:
+    held, labels = design.head, labels.head
+    if labels.weights is None and held.n_rows:
         # Rows of the most common weight share one unweighted pass; the others are few.
         common = main[labels.most_common]
-        rows = rows + np.outer(design.sums, common)
-        gram = gram + repeats * common.sum() * design.gram
+        rows = rows + np.outer(held.sums, common)
+        gram = gram + repeats * common.sum() * held.gram
         differs = (main != common).any(axis=1)
         odd = np.empty(0, dtype=np.intp)
         if differs[labels.present].any():
             odd = np.flatnonzero(differs[labels.codes])
-        design, labels, main = design.take(odd), labels.take(odd), main - common
-    if design.n_rows:
-        rows = rows + _weighted_sum(design, labels, main)
+        held, labels, main = held.take(odd), labels.take(odd), main - common
+    if held.n_rows:
+        rows = rows + _weighted_sum(held, labels, main)
 
         def weighted_gram(block: Block) -> list[Array]:
             dense = as_dense(block.values)
             weights = repeats * block.labels.gather(main).sum(axis=1)
             return [_weighted_gram(dense, np.broadcast_to(weights, len(dense)))]
 
-        gram = gram + design.head.array_sums(weighted_gram, labels)[0]
+        gram = gram + held.array_sums(weighted_gram, labels)[0]
     return _Quadratic(np.tile(totals, repeats), np.tile(rows, (1, repeats)), gram)
 
 

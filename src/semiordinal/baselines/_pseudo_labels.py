@@ -19,7 +19,7 @@ from .._typing import Array, Codes
 from ..empirical_risk import EmpiricalRisk
 from ..objective import Objective
 from ..risks import LabelWeights
-from ..rows import Design, RowLabels, latent_scores
+from ..rows import RowLabels, RowsInMemory, latent_scores
 from ..solvers import Solution, solve
 from ._quotas import assign_by_rank
 
@@ -46,7 +46,7 @@ class PseudoLabeling:
     ----------
     supervised : Objective
         The objective on the labelled rows alone.
-    design : Design
+    design : RowsInMemory
         All rows.
     codes : array of shape (n_rows,)
         Label codes, −1 where a row has none.
@@ -56,7 +56,7 @@ class PseudoLabeling:
     """
 
     supervised: Objective
-    design: Design
+    design: RowsInMemory
     codes: Codes
     quotas: Codes
     max_iter: int

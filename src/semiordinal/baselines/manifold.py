@@ -153,35 +153,40 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             check_every_class_labeled(rows)
-        codes = rows.labels.codes
-        self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
-        points = scaled_points(rows.stacked(), self.column_mean_, self.column_scale_)
-        self.neighbors_ = self._nearest(points)
-        distances, neighbors = self.neighbors_.kneighbors()
-        self.bandwidth_ = float(self.bandwidth) * _median_or_one(distances)
-        graph = neighbor_graph(distances, neighbors, self.bandwidth_)
-        labeled = np.flatnonzero(codes >= 0)
-        targets = codes[labeled] - prior @ np.arange(len(prior))
-        smooth = smooth_scores(
-            graph, labeled, targets, float(self.label_weight), int(self.max_iter), float(self.tol)
-        )
-        self._warn_if_short(smooth)
-        reached = reached_from(graph, labeled)
-        self.neighbor_scores_ = smooth.scores
-        if not reached.all():
-            self._warn_of_unreached(reached)
-            self.neighbors_ = self._nearest(points[reached])
-            self.neighbor_scores_ = smooth.scores[reached]
-            smooth.scores[~reached] = self._score_points(points[~reached])
-        self.scores_ = smooth.scores
-        quotas = class_quotas(prior, len(codes))
-        given = assign_by_rank(self.scores_, quotas)
-        self.thresholds_ = cut_points(self.scores_, quotas)
-        self.transduction_ = rows.classes[np.where(codes >= 0, codes, given)]
-        self.classes_ = rows.classes
-        self.class_prior_ = prior
-        self.n_iter_ = smooth.n_iter
-        self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
+            codes = rows.labels.codes
+            self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
+            points = scaled_points(rows.stacked(), self.column_mean_, self.column_scale_)
+            self.neighbors_ = self._nearest(points)
+            distances, neighbors = self.neighbors_.kneighbors()
+            self.bandwidth_ = float(self.bandwidth) * _median_or_one(distances)
+            graph = neighbor_graph(distances, neighbors, self.bandwidth_)
+            labeled = np.flatnonzero(codes >= 0)
+            targets = codes[labeled] - prior @ np.arange(len(prior))
+            smooth = smooth_scores(
+                graph,
+                labeled,
+                targets,
+                float(self.label_weight),
+                int(self.max_iter),
+                float(self.tol),
+            )
+            self._warn_if_short(smooth)
+            reached = reached_from(graph, labeled)
+            self.neighbor_scores_ = smooth.scores
+            if not reached.all():
+                self._warn_of_unreached(reached)
+                self.neighbors_ = self._nearest(points[reached])
+                self.neighbor_scores_ = smooth.scores[reached]
+                smooth.scores[~reached] = self._score_points(points[~reached])
+            self.scores_ = smooth.scores
+            quotas = class_quotas(prior, len(codes))
+            given = assign_by_rank(self.scores_, quotas)
+            self.thresholds_ = cut_points(self.scores_, quotas)
+            self.transduction_ = rows.classes[np.where(codes >= 0, codes, given)]
+            self.classes_ = rows.classes
+            self.class_prior_ = prior
+            self.n_iter_ = smooth.n_iter
+            self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
     def _nearest(self, points: Any) -> NearestNeighbors:

@@ -97,13 +97,13 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         with unchanged_on_error(self):
             rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
             check_every_class_labeled(rows)
-        matrix, codes = rows.matrix.parts[0], rows.labels.codes
-        self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
-        kept = np.flatnonzero((codes >= 0) | bool(self.keep_unlabeled))
-        model = clone(self.estimator).set_params(**self._penalty_setting(rows.n_labeled))
-        self.estimator_ = model.fit(self._points(matrix[kept]), codes[kept])
-        self.classes_ = rows.classes
-        self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
+            matrix, codes = rows.matrix.parts[0], rows.labels.codes
+            self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
+            kept = np.flatnonzero((codes >= 0) | bool(self.keep_unlabeled))
+            model = clone(self.estimator).set_params(**self._penalty_setting(rows.n_labeled))
+            self.estimator_ = model.fit(self._points(matrix[kept]), codes[kept])
+            self.classes_ = rows.classes
+            self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
     def _check_penalty(self) -> None:

@@ -96,21 +96,21 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
             matrix, codes = rows.matrix.parts[0], rows.labels.codes.copy()
             self.labeled_round_ = np.where(codes < 0, -1, 0)
             self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
-        for current in range(1, self.n_rounds + 1):
-            left = np.flatnonzero(codes < 0)
-            if not len(left):
-                break
-            latent = self.estimator_._latent(matrix[left])
-            predicted = self.estimator_._codes(latent)
-            depth = np.abs(latent[:, None] - self.estimator_.thresholds_).min(axis=1)
-            sure = deepest_of_each(predicted, depth, 1 / (self.n_rounds - current + 1))
-            codes[left[sure]] = predicted[sure]
-            self.labeled_round_[left[sure]] = current
-            self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
-        self.transduction_ = rows.classes[codes]
-        self.classes_ = rows.classes
-        self.thresholds_ = self.estimator_.thresholds_
-        self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
+            for current in range(1, self.n_rounds + 1):
+                left = np.flatnonzero(codes < 0)
+                if not len(left):
+                    break
+                latent = self.estimator_._latent(matrix[left])
+                predicted = self.estimator_._codes(latent)
+                depth = np.abs(latent[:, None] - self.estimator_.thresholds_).min(axis=1)
+                sure = deepest_of_each(predicted, depth, 1 / (self.n_rounds - current + 1))
+                codes[left[sure]] = predicted[sure]
+                self.labeled_round_[left[sure]] = current
+                self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
+            self.transduction_ = rows.classes[codes]
+            self.classes_ = rows.classes
+            self.thresholds_ = self.estimator_.thresholds_
+            self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
     def _fit_codes(self, matrix: Any, codes: Codes, classes: NDArray[Any]) -> Any:

@@ -176,33 +176,33 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             check_every_class_labeled(rows)
-        quotas = class_quotas(prior, rows.n_unlabeled)
-        weights = self._weights(rows.n_unlabeled)
-        problem = learner._problem(rows, loss, Risk(), prior)
-        with blas_threads_for(problem.design.n_columns):
-            labeling = PseudoLabeling(
-                problem.objective,
-                problem.design.kept(),
-                rows.labels.codes,
-                quotas,
-                int(self.max_iter),
-                float(self.tol),
-            )
-            descents = labeling.anneal(weights, int(self.max_rounds))
-        last = descents[-1]
-        warn_if_short(last.solution, self.max_iter)
-        _warn_if_unsettled(last, self.max_rounds)
-        learner._keep(problem, last.solution.variables)
-        self.learner_ = learner
-        self.coef_, self.thresholds_ = learner.coef_, learner.thresholds_
-        self.transduction_ = rows.classes[labeling.fill(last.pseudo_codes)]
-        self.unlabeled_weights_ = weights
-        self.objective_history_ = [descent.values for descent in descents[1:]]
-        self.objective_value_ = float(last.values[-1])
-        self.n_iter_ = sum(descent.n_iter for descent in descents)
-        self.classes_ = rows.classes
-        self.class_prior_ = prior
-        self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
+            quotas = class_quotas(prior, rows.n_unlabeled)
+            weights = self._weights(rows.n_unlabeled)
+            problem = learner._problem(rows, loss, Risk(), prior)
+            with blas_threads_for(problem.design.n_columns):
+                labeling = PseudoLabeling(
+                    problem.objective,
+                    problem.design.head.kept(),
+                    rows.labels.codes,
+                    quotas,
+                    int(self.max_iter),
+                    float(self.tol),
+                )
+                descents = labeling.anneal(weights, int(self.max_rounds))
+            last = descents[-1]
+            warn_if_short(last.solution, self.max_iter)
+            _warn_if_unsettled(last, self.max_rounds)
+            learner._keep(problem, last.solution.variables)
+            self.learner_ = learner
+            self.coef_, self.thresholds_ = learner.coef_, learner.thresholds_
+            self.transduction_ = rows.classes[labeling.fill(last.pseudo_codes)]
+            self.unlabeled_weights_ = weights
+            self.objective_history_ = [descent.values for descent in descents[1:]]
+            self.objective_value_ = float(last.values[-1])
+            self.n_iter_ = sum(descent.n_iter for descent in descents)
+            self.classes_ = rows.classes
+            self.class_prior_ = prior
+            self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
     def _learner(self) -> RiskMinimizer:

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from .._words import cut_list
 from ..losses import LOSSES
 from ..margins import MARGINS
-from ..priors import CLASS_PRIORS, resolve_prior
+from ..priors import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
 from ..risks import REMOVED_CLASSES
 from ..selection import LabelledKFold
 from ..tables.columns import ColumnChoice, choose_columns
@@ -25,7 +25,6 @@ from ..tables.target import Target, order_option, read_target
 from ._face import CommandError, UsageError
 
 _MOST_FOLDS = 5
-_ESTIMATED_PRIOR = "em"
 MODELS = {
     "linear": "LinearOrdinalClassifier",
     "kernel": "KernelOrdinalClassifier",
@@ -207,7 +206,7 @@ def removed_class(text: str, target: Target) -> Any:
 
 def check_estimated_prior(text: str, model: str, fixing: list[str]) -> None:
     """Raise if class priors are to be estimated by a model that cannot do so."""
-    if text != _ESTIMATED_PRIOR:
+    if text != ESTIMATED_PRIOR:
         return
     if model not in TUNED_MODELS:
         raise UsageError(
@@ -222,7 +221,7 @@ def check_estimated_prior(text: str, model: str, fixing: list[str]) -> None:
 
 def class_prior(text: str, target: Target, may_estimate: bool = False) -> Any:
     """A word for class priors, or probabilities between commas, one for each class."""
-    known = (*CLASS_PRIORS, _ESTIMATED_PRIOR) if may_estimate else CLASS_PRIORS
+    known = (*CLASS_PRIORS, ESTIMATED_PRIOR) if may_estimate else CLASS_PRIORS
     if text in known:
         return text
     try:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..tables.reading import TableFile
     from ._table_models import TableModel
 
-PREDICTION = "prediction"
-
 
 @face.command("predict")
 def predict(
@@ -93,6 +91,7 @@ def _predict_file(
     loaded: TableModel, file: TableFile, out: Path, keep: list[str], proba: bool, force: bool
 ) -> dict[Any, int]:
     """Write the predictions of one file; gives how many there are of each class."""
+    from ..scale.prediction import PREDICTION
     from ..tables.reading import check_column
     from ..tables.writing import table_writer
 
@@ -118,7 +117,7 @@ def _predict_folder(
     import pyarrow.parquet as pq
 
     from ..scale.parquet import column_types, find_files
-    from ..scale.prediction import PartWriter, write_parts
+    from ..scale.prediction import PREDICTION, PartWriter, write_parts
     from ..tables.reading import check_column
 
     files, filesystem = find_files(folder)

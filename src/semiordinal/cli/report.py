@@ -64,7 +64,7 @@ def report(
         l2=l2,
         random_state=seed,
     )
-    from ..report import build_report, write
+    from ..report import build_report, write_report
 
     fingerprint = given.table.fingerprint()
     details = {
@@ -86,7 +86,7 @@ def report(
             details=details,
             random_state=seed,
         )
-    write(out, html, force)
+    write_report(html, out, force)
     if as_json:
         face.say_json({**given.table.summary(), "report": str(out), "bytes": out.stat().st_size})
         return

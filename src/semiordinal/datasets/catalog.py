@@ -163,6 +163,15 @@ BUNDLED = "diabetes-stages"
 def get_facts(name: str) -> DatasetFacts:
     """Facts of the data set of that name.
 
+    Parameters
+    ----------
+    name : str
+        One of `DATASETS`.
+
+    Returns
+    -------
+    DatasetFacts
+
     Examples
     --------
     >>> facts = get_facts("swd")

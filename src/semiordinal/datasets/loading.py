@@ -20,7 +20,23 @@ Rows = tuple[Array, NDArray[np.int64]]
 
 
 def data_folder(folder: Any = None) -> Path:
-    """The folder given, or that of the environment variable; an error where there is none."""
+    """The folder of the data sets; an error where there is none.
+
+    Parameters
+    ----------
+    folder : str or path, optional
+        By default the one that the environment variable SEMIORDINAL_DATA names.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> data_folder(tempfile.gettempdir()) == Path(tempfile.gettempdir())
+    True
+    """
     named = os.environ.get(FOLDER_VARIABLE) if folder is None else folder
     how = "folder=..." if folder is not None else f"the environment variable {FOLDER_VARIABLE}"
     if not named:

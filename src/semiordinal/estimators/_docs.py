@@ -59,9 +59,10 @@ tol : float, default=1e-8
     lets it go no further.
 max_unlabeled : int, optional
     Most rows of ``X_unlabeled`` to learn from; if there are more, so many are drawn at random,
-    and what that costs in accuracy is estimated and printed.
+    and ``subsampling_`` says what that costs in accuracy, by estimate.
 verbose : bool, default=False
-    Whether to show a bar for each pass over a source of unlabelled rows, on a terminal.
+    Whether to show a bar for each pass over a source of unlabelled rows, on a terminal, and to
+    print what ``max_unlabeled`` costs.
 random_state : int, RandomState or None, default=None
     For ``max_unlabeled``, and for the extra starts where the objective is not convex."""
 

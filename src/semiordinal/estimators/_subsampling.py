@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array, Codes
 from ..objective import Objective
-from ..rows import as_dense
+from ..rows import dense_rows
 from ..theory.gradients import gradient_values
 
 # So many rows of each label tell the variance of the gradient well enough.
@@ -78,7 +78,7 @@ def _gradients(objective: Objective, variables: Array, rows: Codes, weights: Arr
     """Gradients in the solver's variables of what rows add to the risk, (n, n_variables)."""
     risk, coordinates = objective.risk, objective.coordinates
     coef, thresholds = objective.coef_and_thresholds(variables)
-    values = np.concatenate([as_dense(block) for _, block in risk.design.take(rows).blocks()])
+    values = dense_rows(risk.design.take(rows))
     if coordinates.shift is not None:
         thresholds = thresholds - coordinates.shift @ coef
         values = values - coordinates.shift

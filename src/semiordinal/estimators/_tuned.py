@@ -16,7 +16,13 @@ from .._typing import Array, Codes
 from ..calibration import calibrate_on_labels
 from ..corrections import get_correction
 from ..losses import OrdinalLoss, get_loss
-from ..priors import CLASS_PRIORS, ClassPriorWarning, resolve_prior, shifted_prior
+from ..priors import (
+    CLASS_PRIORS,
+    ESTIMATED_PRIOR,
+    ClassPriorWarning,
+    resolve_prior,
+    shifted_prior,
+)
 from ..risks import Risk
 from ..tuning import (
     THRESHOLDS,
@@ -36,7 +42,7 @@ from ..tuning import (
     split_rows,
 )
 from ._control import control_of
-from .minimizer import Problem, RiskMinimizer
+from .minimizer import FittingProblem, RiskMinimizer
 from .prediction import ProbabilityPredictor
 from .risk_choice import removed_code
 from .training_rows import (
@@ -48,7 +54,6 @@ from .training_rows import (
 
 # Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
 _PENALTY_WITHOUT_FOLDS = 0.01
-_ESTIMATED = "em"
 
 
 class TunedClassifier(ProbabilityPredictor):
@@ -146,7 +151,7 @@ class TunedClassifier(ProbabilityPredictor):
         self, rows: TrainingRows, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any
     ) -> None:
         loss = get_loss(self.loss, self.margin)
-        estimated = isinstance(self.class_prior, str) and self.class_prior == _ESTIMATED
+        estimated = isinstance(self.class_prior, str) and self.class_prior == ESTIMATED_PRIOR
         given = "labels" if estimated else self.class_prior
         prior = resolve_prior(given, rows.totals[0], rows.classes)
         removed = self._removed_codes(rows)
@@ -195,7 +200,7 @@ class TunedClassifier(ProbabilityPredictor):
         for name, high in (("l2s", math.inf), ("unlabeled_weights", 1.0)):
             for value in getattr(self, name):
                 check_number(f"each of {name}: {name}", value, 0.0, high)
-        known_priors = (*CLASS_PRIORS, _ESTIMATED)
+        known_priors = (*CLASS_PRIORS, ESTIMATED_PRIOR)
         if isinstance(self.class_prior, str) and self.class_prior not in known_priors:
             raise ValueError(
                 f"class_prior={self.class_prior!r} is not known; choose one of "
@@ -261,7 +266,11 @@ class TunedClassifier(ProbabilityPredictor):
         return shifted_prior(calibrated.probabilities(scores.unlabeled), rows.class_prior)
 
     def _thresholds(
-        self, rows: TuningRows, problem: Problem, choice: Choice | None, fitted: RiskMinimizer
+        self,
+        rows: TuningRows,
+        problem: FittingProblem,
+        choice: Choice | None,
+        fitted: RiskMinimizer,
     ) -> ChosenThresholds:
         if choice is None:
             why = "No class has two labelled rows, so nothing could be held out to choose by."
@@ -307,7 +316,7 @@ class TunedClassifier(ProbabilityPredictor):
 
 
 def _tuning_rows(
-    problem: Problem,
+    problem: FittingProblem,
     rows: TrainingRows,
     loss: OrdinalLoss,
     risk: Risk,

@@ -20,7 +20,7 @@ from ..models import (
     kernel_rows,
     median_distance,
 )
-from ..rows import Design, as_dense
+from ..rows import Design, RowsInMemory, as_dense
 from ._docs import document
 from .minimizer import Columns, RiskMinimizer
 from .training_rows import TrainingRows, check_finite
@@ -173,11 +173,12 @@ class KernelOrdinalClassifier(RiskMinimizer):
         random = check_random_state(self.random_state)
         return distinct[np.sort(random.permutation(distinct.shape[0])[: self.centers])]
 
-    def _design(self, X: Any) -> Design:
+    def _design(self, X: Any) -> RowsInMemory:
         columns = _kernel_columns(
             self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_
         )
-        return _kernel_rows(MatrixRows([X]), self.column_mean_, replace(columns, basis=self.basis_))
+        columns = replace(columns, basis=self.basis_)
+        return _kernel_rows(MatrixRows([X]), self.column_mean_, columns).head
 
 
 def _kernel_columns(mean: Array, scale: Array, centers: Any, width: float) -> KernelColumns:

@@ -23,10 +23,10 @@ from ..models import DrawPartial
 from ..objective import Objective, threshold_map
 from ..priors import resolve_prior
 from ..risks import Risk
-from ..rows import Design, latent_scores
+from ..rows import Design, RowsInMemory, latent_scores
 from ..solvers import Solution, solve
 from ._control import check_control, control_of
-from ._subsampling import SubsamplingCost, subsampling_cost
+from ._subsampling import subsampling_cost
 from .prediction import ProbabilityPredictor
 from .risk_choice import RiskChooser
 from .training_rows import TrainingRows, training_rows, unchanged_on_error
@@ -55,7 +55,7 @@ class Standardization:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FittingProblem:
     """An objective, the design of all rows, and what to add to a solution to predict by it."""
 
     objective: Objective
@@ -126,7 +126,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         return Standardization()
 
     @abstractmethod
-    def _design(self, X: Any) -> Design:
+    def _design(self, X: Any) -> RowsInMemory:
         """Rows to predict for, as columns that ``coef_`` multiplies."""
 
     def _latent(self, X: Any) -> Array:
@@ -182,26 +182,24 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
 
             with blas_threads_for(problem.design.n_columns):
                 solution = self._minimize(objective, more_starts)
-        warn_if_short(solution, self.max_iter)
-        self.classes_ = rows.classes
-        self.class_prior_ = prior
-        self.removed_class_ = rows.classes[risk.removed]
-        self.n_labeled_ = rows.n_labeled
-        self.n_unlabeled_ = rows.n_unlabeled
-        self.n_iter_ = solution.n_iter
-        self.objective_value_ = solution.value
-        self.is_convex_ = objective.is_convex
-        self._keep(problem, solution.variables)
-        if rows.source is not None:
-            self.n_passes_ = rows.source.n_passes
-        if rows.n_offered is not None:
-            self._report_draw(subsampling_cost(objective, solution.variables, rows.n_offered))
+            warn_if_short(solution, self.max_iter)
+            self.classes_ = rows.classes
+            self.class_prior_ = prior
+            self.removed_class_ = rows.classes[risk.removed]
+            self.n_labeled_ = rows.n_labeled
+            self.n_unlabeled_ = rows.n_unlabeled
+            self.n_iter_ = solution.n_iter
+            self.objective_value_ = solution.value
+            self.is_convex_ = objective.is_convex
+            self._keep(problem, solution.variables)
+            if rows.source is not None:
+                self.n_passes_ = rows.source.n_passes
+            if rows.n_offered is not None:
+                cost = subsampling_cost(objective, solution.variables, rows.n_offered)
+                self.subsampling_ = cost
+                if self.verbose and cost is not None:
+                    print(cost)
         return self
-
-    def _report_draw(self, cost: SubsamplingCost | None) -> None:
-        self.subsampling_ = cost
-        if cost is not None:
-            print(cost)
 
     def _draw(self) -> DrawPartial | None:
         """How to draw from the unlabelled rows, if at all."""
@@ -224,7 +222,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         """Which variables stand for the thresholds."""
         return threshold_map(loss, n_classes, float(self.order_penalty))
 
-    def _keep(self, problem: Problem, variables: Array) -> None:
+    def _keep(self, problem: FittingProblem, variables: Array) -> None:
         """Set what prediction needs."""
         self.coef_, thresholds = problem.objective.coef_and_thresholds(variables)
         offset = 0.0 if problem.center is None else problem.center @ self.coef_
@@ -249,7 +247,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         risk: Risk,
         prior: Array,
         control: Array | None = None,
-    ) -> Problem:
+    ) -> FittingProblem:
         """The objective of a risk over the rows, which are seen to be finite."""
         with blas_threads_for(rows.matrix.n_columns):
             columns = self._columns(rows)
@@ -265,7 +263,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         n_columns = columns.design.n_columns
         coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)
         objective = Objective(empirical, coordinates, float(self.l2))
-        return Problem(objective, columns.design, standard.center, columns.fitted)
+        return FittingProblem(objective, columns.design, standard.center, columns.fitted)
 
     def _more_starts(self, supervised: Objective) -> list[Array]:
         """For objectives with several minima: the supervised solution, and random ones near."""

@@ -22,7 +22,7 @@ from ..latent_risk import LatentRisk
 from ..losses import OrdinalLoss
 from ..objective import Objective, with_room
 from ..risks import LabelWeights
-from ..rows import as_dense
+from ..rows import dense_rows
 from ..solvers import Solution
 from ..sums import Sums
 
@@ -31,11 +31,11 @@ _FIRST_DECAY, _SECOND_DECAY, _EPSILON = 0.9, 0.999, 1e-8
 
 
 @dataclass(frozen=True)
-class FreeThresholds(ThresholdMap):
+class FreeThresholdMap(ThresholdMap):
     """Thresholds as they are, with ``penalty · Σ max(0, −log gap)``, infinite at gaps ≤ 0."""
 
     @classmethod
-    def of(cls, n_thresholds: int, penalty: float) -> FreeThresholds:
+    def of(cls, n_thresholds: int, penalty: float) -> FreeThresholdMap:
         infinite = np.full(n_thresholds, np.inf)
         return cls(np.eye(n_thresholds), np.zeros(n_thresholds), -infinite, infinite, penalty)
 
@@ -113,7 +113,7 @@ class ScoredRisk(EmpiricalRisk):
 
     def __init__(self, risk: EmpiricalRisk):
         super().__init__(risk.design, risk.labels, risk.loss, risk.label_weights, risk.correction)
-        self._matrix = np.concatenate([as_dense(block) for _, block in risk.design.blocks()])
+        self._matrix = dense_rows(risk.design.head)
         self._main = self._part(risk.label_weights.main)
         corrected = risk.label_weights.corrected
         self._corrected = None if corrected is None else self._part(corrected)
@@ -148,7 +148,7 @@ class _ByAdam(RiskMinimizer):
     def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
         if loss.unit_gaps:
             return super()._threshold_map(loss, n_classes)
-        return FreeThresholds.of(n_classes - 1, float(self.order_penalty))
+        return FreeThresholdMap.of(n_classes - 1, float(self.order_penalty))
 
     def _minimize(self, objective: Objective, more_starts: Callable[[], list[Array]]) -> Solution:
         start = objective.start()

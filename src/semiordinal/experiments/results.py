@@ -16,11 +16,10 @@ from ..plotting import (
     CurveDisplay,
     Display,
     VarianceRatioDisplay,
-    close_figure,
     plot_cd_diagram,
     plot_panels,
-    save_figure,
 )
+from ..plotting.panels import close_figure, save_figure
 from .cells import Cell
 from .runs import fit_runs, variance_runs
 from .specs import SUPERVISED, Experiment

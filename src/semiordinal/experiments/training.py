@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from .._typing import Array
 from ..losses import get_loss
-from ..methods import get_method
+from ..methods import get_method, make_own
 from ..metrics import TASKS, task_error
 from ..selection import LabelledKFold, LabelledShuffleSplit, SemiSupervisedScorer
 from .adam import AdamKernel, AdamLinear
@@ -69,11 +71,12 @@ def _build(
             random_state=cell.own_seed,
             **{**fixed, **settings},
         )
+    method = get_method(column.method)
     if training.trainer == "adam":
-        settings["constructors"] = _ADAM
+        method = replace(method, make=partial(make_own, _ADAM))
     if training.model is not None:
         settings["standardize"] = False
-    return get_method(column.method).build(
+    return method.build(
         loss=cell.loss,
         model=training.model,
         class_prior=prior,

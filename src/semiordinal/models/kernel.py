@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from .._typing import Array, Codes
-from ..rows import Block, RowLabels, S
+from ..rows import Block, RowLabels, S, dense_rows
 from .linear import BlockRows, ChunkSum, MatrixRows, block_slices
 
 # Kernel columns up to this size are kept between passes.
@@ -116,10 +116,7 @@ class KernelRows(BlockRows):
     def kept(self) -> BlockRows:
         if 8 * self.n_rows * self.n_columns > _KEPT_BYTES:
             return self
-        kernel = np.empty((self.n_rows, self.n_columns))
-        for rows, block in self.blocks():
-            kernel[rows] = block
-        return MatrixRows([kernel])
+        return MatrixRows([dense_rows(self)])
 
 
 def divide_columns(block: Any, scale: Array) -> Any:

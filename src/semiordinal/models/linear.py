@@ -14,7 +14,7 @@ from scipy import sparse
 from .._threads import block_threads, map_in_order
 from .._typing import Array, Codes
 from .._workspace import workspace
-from ..rows import Block, Design, RowLabels, S, Tail, as_dense, summed
+from ..rows import Block, RowLabels, S, as_dense, summed
 
 # A block of rows and its temporaries stay within a few megabytes of cache.
 _BLOCK_ELEMENTS = 2**18
@@ -52,20 +52,24 @@ class BlockRows(ABC):
         return False
 
     @property
-    def head(self) -> Design:
-        """The rows in memory."""
+    def head(self) -> BlockRows:
+        """All of them."""
         return self
 
     @property
-    def tail(self) -> Tail | None:
-        """Rows without labels that follow."""
+    def tail(self) -> None:
+        """No rows follow."""
         return None
 
     @abstractmethod
     def take(self, rows: Codes) -> BlockRows:
         """Some of the rows, by ascending index."""
 
-    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Design, RowLabels]:
+    @abstractmethod
+    def joined(self, more: Array) -> BlockRows:
+        """These rows and more, given by their inputs."""
+
+    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[BlockRows, RowLabels]:
         """Evenly spaced rows of each label, weighted up to stand for all."""
         rows, factors = [], []
         for of_label in labels.groups():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Generic, Protocol
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from .._typing import Array, Codes
 from ..rows import Block, RowLabels, S, summed
 from .kernel import KernelColumns, KernelRows
-from .linear import ChunkSum, MatrixRows
+from .linear import BlockRows, ChunkSum, MatrixRows
 from .moments import column_moments
 from .sampling import Draw, DrawPartial
 
@@ -194,21 +193,12 @@ class StreamedRows:
     """Rows in memory (``head``), labelled or not, and those of a stream (``tail``)."""
 
     is_sparse = False
-    has_gram = True
 
-    def __init__(self, head: Any, tail: Stream):
+    def __init__(self, head: BlockRows, tail: Stream):
         self.head = head
         self.tail = tail
         self.n_rows = head.n_rows + tail.n_rows
         self.n_columns = tail.n_columns
-
-    @cached_property
-    def sums(self) -> Array:
-        return self.head.sums + self.tail.sums
-
-    @cached_property
-    def gram(self) -> Array:
-        return self.head.gram + self.tail.gram
 
     def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S:
         # The stream first: where it fails, it fails before other work is done.
@@ -217,9 +207,10 @@ class StreamedRows:
 
     def centered(self, center: Array) -> StreamedRows:
         """The same rows less a centre."""
+        assert isinstance(self.head, MatrixRows)
         return StreamedRows(self.head.centered(center), self.tail.centered(center))
 
-    def take(self, rows: Codes) -> Any:
+    def take(self, rows: Codes) -> BlockRows:
         """Some of the rows in memory."""
         return self.head.take(rows)
 
@@ -227,7 +218,7 @@ class StreamedRows:
         """These; what is in memory is little beside the stream."""
         return self
 
-    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Any, RowLabels]:
+    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[BlockRows, RowLabels]:
         """Some of the rows in memory and of the stream, weighted up to stand for all."""
         head, some = self.head.thinned(labels.head, most_per_label)
         drawn = self.tail.drawn

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from skorch.callbacks import Callback, EarlyStopping
+from tqdm.auto import tqdm
 
 from .sampler import StratifiedBatchSampler
 
@@ -91,15 +92,16 @@ class ResumableEarlyStopping(EarlyStopping):
 
 
 class EpochProgress(Callback):
-    """A bar over epochs; skorch's own runs over the batches of one, which are often one."""
+    """A bar over epochs with their losses, in terminals and notebooks.
+
+    skorch's own runs over the batches of an epoch, of which there is often one.
+    """
 
     def __init__(self, n_epochs: int, first: int):
         self.n_epochs = n_epochs
         self.first = first
 
     def on_train_begin(self, net: Any, **kwargs: Any) -> None:
-        from tqdm.auto import tqdm  # skorch depends on it
-
         self.bar_ = tqdm(total=self.n_epochs, initial=self.first, unit="epoch")
 
     def on_epoch_end(self, net: Any, **kwargs: Any) -> None:

@@ -7,13 +7,13 @@ remembers.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 from skorch.callbacks import Callback
 
+from .._files import written_whole
 from ._callbacks import ResumableEarlyStopping, State
 
 FILE_NAME = "checkpoint.pt"
@@ -48,7 +48,9 @@ class WholeCheckpoint(Callback):
             "history": plain_history(net.history),
             "early_stopping": None if early is None else early.remembered(),
         }
-        write_whole(content, self.folder / FILE_NAME)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with written_whole(self.folder / FILE_NAME, force=True) as temporary:
+            torch.save(content, temporary)
 
 
 def plain_history(history: Any) -> list[dict[str, float]]:
@@ -60,14 +62,6 @@ def plain_history(history: Any) -> list[dict[str, float]]:
         for row in rows
         if "train_loss" in row
     ]
-
-
-def write_whole(content: State, path: Path) -> None:
-    """Write to a file beside, then put it in place, so that no half of one is ever there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".part")
-    torch.save(content, beside)
-    os.replace(beside, path)
 
 
 def read_checkpoint(folder: Path, run: State, device: torch.device) -> State | None:

@@ -177,18 +177,21 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
             )
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             risk = self._risk(rows, prior)
-        run = describe_run(self, rows)
-        seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
-        if self.random_state is not None:
-            run["seed"] = seed
-        found = None
-        if self.resume:
-            found = read_checkpoint(Path(self.checkpoint_dir), run, device)
-        run["seed"] = seed if found is None else found["run"]["seed"]
-        with own_randomness(device, run["seed"]):
-            fitted = self._train(rows, prior, risk, device, run, found)
-        for name, value in fitted.items():
-            setattr(self, name, value)
+            run = describe_run(self, rows)
+            seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
+            if self.random_state is not None:
+                run["seed"] = seed
+            found = None
+            if self.resume:
+                found = read_checkpoint(Path(self.checkpoint_dir), run, device)
+            run["seed"] = seed if found is None else found["run"]["seed"]
+            with own_randomness(device, run["seed"]):
+                fitted, lost = self._train(rows, prior, risk, device, run, found)
+            for name, value in fitted.items():
+                setattr(self, name, value)
+        if lost is not None:
+            began = f"with which epoch {self.n_iter_} began"
+            raise self._loss_error(lost, f"The model is left in its last good state, {began}.")
         return self
 
     def _train(
@@ -199,8 +202,8 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         device: torch.device,
         run: State,
         found: State | None,
-    ) -> dict[str, Any]:
-        """All fitted attributes; where the loss is lost, they are set before the error."""
+    ) -> tuple[dict[str, Any], NonFiniteLossError | None]:
+        """All fitted attributes; where they are of the last good state, what ended the training."""
         mean, scale = self._standardization(rows)
         network = build_network(self.module, self.module_params, rows.matrix.n_columns)
         dtype = next(network.parameters()).dtype
@@ -223,6 +226,8 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         try:
             net.partial_fit(train)
         except NonFiniteLossError as error:
+            if not error.restored:
+                raise self._loss_error(error, "There is no good state to keep.") from None
             lost = error
         module.eval()
         history = plain_history(net.history)
@@ -239,24 +244,17 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
             "n_iter_": len(history),
             "is_convex_": False,
         }
-        if lost is not None:
-            self._raise_lost(lost, fitted)
         with torch.no_grad():
-            value = penalized_risk(module, module(train.rows), train.batch[1], float(self.l2))
-            fitted["objective_value_"] = value.item()
             fitted["thresholds_"] = _thresholds(module)
-        return fitted
+            if lost is None:
+                value = penalized_risk(module, module(train.rows), train.batch[1], float(self.l2))
+                fitted["objective_value_"] = value.item()
+            else:
+                fitted["objective_value_"] = history[-1]["train_loss"]
+        return fitted, lost
 
-    def _raise_lost(self, lost: NonFiniteLossError, fitted: dict[str, Any]) -> None:
-        kept = "There is no good state to keep."
-        if lost.restored:
-            epoch = len(fitted["history_"])
-            kept = f"The model is left in its last good state, with which epoch {epoch} began."
-            fitted["thresholds_"] = _thresholds(fitted["module_"])
-            fitted["objective_value_"] = fitted["history_"][-1]["train_loss"]
-            for name, value in fitted.items():
-                setattr(self, name, value)
-        raise ValueError(
+    def _loss_error(self, lost: NonFiniteLossError, kept: str) -> ValueError:
+        return ValueError(
             f"The loss became {lost.loss} in epoch {lost.epoch}. {kept} Lower lr (now {self.lr}), "
             f"raise l2 (now {self.l2}), set standardize=True where columns are large, or use "
             "margin='logistic'."
@@ -350,14 +348,16 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
                 latent[at] = module(tensor).cpu().numpy()
         return latent
 
-    def save(self, path: Any) -> None:
-        """Write the fitted model to a file of tensors and plain values.
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write the fitted model to a file of tensors and plain values, whole or not at all.
 
         Parameters
         ----------
         path : str or path
+        force : bool, default=False
+            Overwrite a file that is there.
         """
-        write_model(self, path)
+        write_model(self, path, force)
 
     @classmethod
     def load(

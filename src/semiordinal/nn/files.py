@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from .._files import written_whole
 from ..risks import Risk
-from ._checkpoint import write_whole
 from ._training import find_device, find_optimizer
 from .networks import OrdinalNetwork, build_network, load_weights
 
@@ -28,9 +28,11 @@ _ARRAYS = ("class_prior_", "column_mean_", "column_scale_", "thresholds_")
 _LEFT_OUT = ("module", "module_params", "optimizer", "device", "checkpoint_dir", "resume")
 
 
-def write_model(model: NeuralOrdinalClassifier, path: Any) -> None:
+def write_model(model: NeuralOrdinalClassifier, path: str | Path, force: bool) -> None:
     """Write a fitted classifier."""
-    write_whole(model_content(model), Path(path))
+    content = model_content(model)
+    with written_whole(Path(path), force) as temporary:
+        torch.save(content, temporary)
 
 
 def model_content(model: NeuralOrdinalClassifier) -> dict[str, Any]:

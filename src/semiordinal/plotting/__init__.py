@@ -4,16 +4,15 @@ Behind each is a display in scikit-learn's manner: made ``from_estimator``, ``fr
 or the like, it holds the numbers, draws them by ``plot``, and lists them by ``tables``.
 """
 
-from ._display import Display, Point, Table
+from ._display import Display, Table
 from ._style import METHOD_COLORS, class_colors, class_names
 from .calibration import CalibrationDisplay, plot_calibration
 from .coefficients import CoefficientsDisplay, plot_coefficients
 from .confusion import ConfusionDisplay, plot_confusion
 from .curves import CurveDisplay, plot_unlabeled_curve
-from .panels import close_figure, plot_panels, save_figure
+from .panels import plot_panels
 from .ranks import RanksDisplay, nemenyi_difference, plot_cd_diagram
 from .shares import SharesDisplay, plot_shares
-from .svg import page_colors, page_svg
 from .thresholds import ThresholdsDisplay, plot_thresholds
 from .variance import VarianceRatioDisplay, plot_variance_ratio
 
@@ -24,7 +23,6 @@ __all__ = [
     "ConfusionDisplay",
     "CurveDisplay",
     "Display",
-    "Point",
     "RanksDisplay",
     "SharesDisplay",
     "Table",
@@ -32,10 +30,7 @@ __all__ = [
     "VarianceRatioDisplay",
     "class_colors",
     "class_names",
-    "close_figure",
     "nemenyi_difference",
-    "page_colors",
-    "page_svg",
     "plot_calibration",
     "plot_cd_diagram",
     "plot_coefficients",
@@ -45,5 +40,4 @@ __all__ = [
     "plot_thresholds",
     "plot_unlabeled_curve",
     "plot_variance_ratio",
-    "save_figure",
 ]

@@ -90,7 +90,15 @@ def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str 
 
 
 def save_figure(figure: Any, path: Any, suffix: str) -> None:
-    """Write a figure as "png" or "svg", the same bytes for the same numbers."""
+    """Write a figure, the same bytes for the same numbers.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    path : str or path
+    suffix : {"png", "svg"}
+        The format, whatever the path ends in.
+    """
     import matplotlib
 
     with matplotlib.rc_context({"svg.hashsalt": "semiordinal", "svg.fonttype": "none"}):

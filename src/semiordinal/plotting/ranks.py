@@ -105,7 +105,7 @@ class RanksDisplay(Display):
             ends = [ranks[first] - 0.03, ranks[last] + 0.03]
             height = 0.4 + 0.35 * i
             ax.plot(ends, [height] * 2, color=METHOD_COLORS[1], linewidth=4, clip_on=False)
-        self._plot_difference(ax, k)
+        self._plot_difference(ax)
         return ax
 
     def _plot_names(self, ax: Any, names: list[str], n_left: int, first_name: float) -> None:
@@ -133,7 +133,7 @@ class RanksDisplay(Display):
                 annotation_clip=False,
             )
 
-    def _plot_difference(self, ax: Any, k: int) -> None:
+    def _plot_difference(self, ax: Any) -> None:
         end = 1 + self.critical_difference
         line = {"color": ink(), "linewidth": 1.2, "clip_on": False}
         ax.plot([1, end], [-0.85, -0.85], **line)

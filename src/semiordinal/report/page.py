@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..plotting import Display, Table, page_svg
+from ..plotting import Display, Table
+from ..plotting.svg import page_svg
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import __version__
 from .._files import written_whole
-from ..plotting import page_colors
+from ..plotting.svg import page_colors
 from .page import Page, cell
 
 
@@ -53,9 +53,26 @@ def render(page: Page, details: dict[str, str]) -> str:
     return html
 
 
-def write(path: Path, html: str, force: bool = False) -> None:
-    """Write the page, whole or not at all."""
-    with written_whole(path, force) as temporary:
+def write_report(html: str, path: str | Path, force: bool = False) -> None:
+    """Write a page to a file, whole or not at all.
+
+    Parameters
+    ----------
+    html : str
+        What `build_report` gives.
+    path : str or Path
+    force : bool, default=False
+        Overwrite a file that is there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report("<title>Stages</title>", f"{folder}/stages.html")
+    ...     Path(folder, "stages.html").read_text()
+    '<title>Stages</title>'
+    """
+    with written_whole(Path(path), force) as temporary:
         temporary.write_text(html, encoding="utf-8")
 
 

@@ -98,7 +98,7 @@ class DaskSource(RowSource):
     def _sum(self, chunk_sum: ChunkSum[S], step: Callable[[int], None]) -> S:
         client = self._client
         # A task of its own, so that it is sent to each worker once, and can be sent anew.
-        work = client.submit(_same, (chunk_sum, self._features), pure=False)
+        work = client.submit(unchanged, (chunk_sum, self._features), pure=False)
         numbers = range(len(self._parts))
         if self.persist:
             self._hold()
@@ -120,7 +120,7 @@ class DaskSource(RowSource):
         if self._held is not None:
             return
         held = self._client.compute(self._loaded())
-        lengths = self._client.submit(_same, self._client.map(len, held))
+        lengths = self._client.submit(unchanged, self._client.map(len, held))
         counts = self._watch.result(lengths)
         self._held, self._held_for = held, (self._client, self._features)
         self._starts = [0, *accumulate(counts)][:-1]
@@ -252,7 +252,8 @@ def _joined(client: Any, futures: list[Any]) -> Any:
 # What workers run.
 
 
-def _same(value: Any) -> Any:
+def unchanged(value: Any) -> Any:
+    """A value as it is: futures of values so become a future of them all."""
     return value
 
 

@@ -16,7 +16,7 @@ from .._files import OutputError, written_whole
 from .._progress import progress
 from ..models import SourceError
 from .blocks import missing_columns
-from .cluster import Watch
+from .cluster import Watch, unchanged
 from .parquet import RowGroups, column_types, file_at, find_files
 
 if TYPE_CHECKING:
@@ -234,11 +234,11 @@ def write_parts(
                 writer.write(*each)
                 step(1)
         elif missing:
-            work = client.submit(_same, writer, pure=False)
+            work = client.submit(unchanged, writer, pure=False)
             leaves = client.map(_write, missing, work=work, pure=False)
             watch = Watch(client, patience=60.0)
             with watch.alive():
-                watch.result(client.submit(_same, leaves, pure=False), leaves, step)
+                watch.result(client.submit(unchanged, leaves, pure=False), leaves, step)
     return parts
 
 
@@ -277,10 +277,6 @@ def _no_progress() -> Iterator[Callable[[int], None]]:
 
 
 # What workers run.
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _write(each: tuple[str, Any, Path], work: PartWriter) -> int:

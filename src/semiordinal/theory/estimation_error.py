@@ -185,6 +185,20 @@ def unlabeled_rows_needed(
     Infinite where the labelled rows alone keep it above. Assumes that the complexity falls
     with the number of rows, and all that `estimation_error_bound` does.
 
+    Parameters
+    ----------
+    setting : BoundSetting
+    target : float
+        What the bound is to be at most.
+    class_counts : array of shape (K,)
+        n_y; their sum is n_L.
+    removed : int
+        Code of the removed class k.
+
+    Returns
+    -------
+    int, or infinity
+
     Examples
     --------
     >>> from functools import partial
@@ -211,6 +225,20 @@ def labeled_rows_needed(
 
     Infinite where the unlabelled rows alone keep it above. Assumes that the complexity falls
     with the number of rows, and all that `estimation_error_bound` does.
+
+    Parameters
+    ----------
+    setting : BoundSetting
+    target : float
+        What the bound is to be at most.
+    n_unlabeled : float
+        n_U; may be infinite.
+    removed : int
+        Code of the removed class k.
+
+    Returns
+    -------
+    int, or infinity
 
     Examples
     --------
@@ -267,6 +295,18 @@ def compare_removed_classes(
     """The bound-minimising removed class beside the one with the fewest labels.
 
     `estimation_error_bound` for each k, with its assumptions.
+
+    Parameters
+    ----------
+    setting : BoundSetting
+    class_counts : array of shape (K,)
+        n_y; their sum is n_L.
+    n_unlabeled : float
+        n_U; may be infinite.
+
+    Returns
+    -------
+    RemovedClasses
 
     Examples
     --------

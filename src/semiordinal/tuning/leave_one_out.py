@@ -16,11 +16,11 @@ from scipy import linalg
 from .._typing import Array, Codes
 from ..losses import OrdinalLoss
 from ..objective import Objective
-from ..rows import as_dense
+from ..rows import dense_rows
 from ..solvers import solve
 from .folds import Fold
 from .problem import Candidate, FoldScores, TuningRows
-from .search import held_out_path, held_out_rows
+from .search import fold_scores, held_out_path
 
 
 def has_shortcut(rows: TuningRows) -> bool:
@@ -38,7 +38,7 @@ def leave_one_out_path(
     if not has_shortcut(rows):
         return held_out_path(rows, folds, candidates, max_iter)
     objective = rows.objective(candidates[0])
-    labeled = np.concatenate([as_dense(b).copy() for _, b in objective.risk.design.blocks()])
+    labeled = dense_rows(objective.risk.design.head)
     tests = np.concatenate([np.searchsorted(rows.labeled, fold.test) for fold in folds])
     codes = rows.labels.codes[rows.labeled][tests]
     start, found = objective.start(), []
@@ -48,7 +48,7 @@ def leave_one_out_path(
         models = _without_each(penalized, start, labeled[tests], codes, len(labeled))
         pairs = [penalized.coef_and_thresholds(variables) for variables in models]
         coefs, thresholds = (np.array(part) for part in zip(*pairs, strict=True))
-        found.append(held_out_rows(rows, folds, coefs, np.maximum.accumulate(thresholds, axis=1)))
+        found.append(fold_scores(rows, folds, coefs, np.maximum.accumulate(thresholds, axis=1)))
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import Array, Codes
 from ..risks import supervised_weights
-from ..rows import as_dense
+from ..rows import dense_rows
 from ..theory import gradient_values, risk_hessian
 from .problem import FoldScores, TuningRows
 
@@ -85,6 +85,5 @@ def _gradients(
 
 def _columns(rows: TuningRows, chosen: Codes) -> Array:
     """Some rows as the penalty sees them, but for the centre, which thresholds make up for."""
-    blocks = [as_dense(block).copy() for _, block in rows.design.take(chosen).blocks()]
     scale = 1.0 if rows.coordinates.scale is None else rows.coordinates.scale
-    return np.concatenate(blocks) / scale
+    return dense_rows(rows.design.take(chosen)) / scale

@@ -13,7 +13,7 @@ from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss
 from ..objective import Objective
 from ..risks import Risk
-from ..rows import Design, RowLabels, latent_scores
+from ..rows import Design, RowLabels, RowsInMemory, latent_scores
 from .control import Control
 
 
@@ -65,11 +65,11 @@ class TuningRows:
         return np.flatnonzero(self.labels.codes < 0)
 
     @cached_property
-    def labeled_design(self) -> Design:
+    def labeled_design(self) -> RowsInMemory:
         return self.design.take(self.labeled)
 
     @cached_property
-    def unlabeled_design(self) -> Design:
+    def unlabeled_design(self) -> RowsInMemory:
         """Unlabelled rows, or where there are none the labelled ones."""
         return self.design.take(self.unlabeled) if len(self.unlabeled) else self.labeled_design
 

@@ -154,14 +154,12 @@ def held_out_path(
             coefs[at].append(coef)
             thresholds[at].append(theta)
     return [
-        held_out_rows(rows, folds, np.array(w), np.array(theta))
+        fold_scores(rows, folds, np.array(w), np.array(theta))
         for w, theta in zip(coefs, thresholds, strict=True)
     ]
 
 
-def held_out_rows(
-    rows: TuningRows, folds: list[Fold], coefs: Array, thresholds: Array
-) -> FoldScores:
+def fold_scores(rows: TuningRows, folds: list[Fold], coefs: Array, thresholds: Array) -> FoldScores:
     """Score the held-out rows of each fold by its model."""
     tests = [np.searchsorted(rows.labeled, fold.test) for fold in folds]
     latent = [
