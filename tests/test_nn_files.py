@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from problems import make_problem
 from semiordinal import NeuralOrdinalClassifier
+from semiordinal._files import OutputError
 
 PROBLEM = make_problem(seed=1, n_labeled=60, n_unlabeled=90)
 X, Y = PROBLEM.X * [1.0, 50.0, 0.01] + [0.0, 5.0, 400.0], PROBLEM.y
@@ -137,3 +138,14 @@ def test_onnx_predicts_the_same(module, loss, tmp_path):
         np.testing.assert_allclose(latent, model.predict_latent(rows), rtol=1e-4, atol=1e-5)
         np.testing.assert_array_equal(model.classes_[position], model.predict(rows))
         np.testing.assert_allclose(thresholds, model.thresholds_, rtol=1e-6)
+
+
+def test_onnx_overwrites_only_where_told(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_text("mine")
+    with pytest.raises(OutputError, match=r"model\.onnx"):
+        fitted().to_onnx(path)
+    assert path.read_text() == "mine"
+    fitted().to_onnx(path, force=True)
+    assert path.read_bytes() != b"mine"
+    assert list(tmp_path.iterdir()) == [path]

@@ -46,6 +46,13 @@ def test_the_cost_is_printed_where_it_is_asked_for(folder, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_fit_to_rows_in_memory_tells_nothing_of_an_earlier_draw(folder):
+    model = LinearOrdinalClassifier(max_unlabeled=2000, random_state=7)
+    model.fit(X, Y, X_unlabeled=folder).set_params(max_unlabeled=None).fit(X, Y)
+    assert not hasattr(model, "subsampling_")
+    assert not hasattr(model, "n_passes_")
+
+
 @pytest.mark.parametrize("loss", ["at", "ls"])
 def test_the_cost_of_drawing_is_what_draws_show(loss):
     """Parameters of some draws are as far from those of all rows as one draw says."""

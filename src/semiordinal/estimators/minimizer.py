@@ -32,6 +32,8 @@ from .risk_choice import RiskChooser
 from .training_rows import TrainingRows, training_rows, unchanged_on_error
 
 _RANDOM_STARTS = 2
+# What an earlier fit may have left, and this one not set.
+_AFTER_SOME_FITS = ("n_passes_", "subsampling_")
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,8 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         loss = get_loss(self.loss, self.margin)
         self._check_parameters()
         with unchanged_on_error(self):
+            for name in _AFTER_SOME_FITS:
+                vars(self).pop(name, None)
             rows = training_rows(
                 self,
                 X,

@@ -379,7 +379,7 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         """
         return read_model(cls, path, module, module_params, device)
 
-    def to_onnx(self, path: Any) -> None:
+    def to_onnx(self, path: str | Path, force: bool = False) -> None:
         """Write network and thresholds as an ONNX graph; needs the extra ``onnx``.
 
         Its input is ``rows``, 64-bit floats of shape (n, n_features) on the scale of X; its
@@ -389,8 +389,10 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         Parameters
         ----------
         path : str or path
+        force : bool, default=False
+            Overwrite a file that is there.
         """
-        export_onnx(self, path)
+        export_onnx(self, path, force)
 
 
 def _thresholds(module: OrdinalNetwork) -> Array:

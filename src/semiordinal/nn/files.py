@@ -116,7 +116,7 @@ class _Graph(nn.Module):
         return latent, position, cuts.clone()
 
 
-def export_onnx(model: NeuralOrdinalClassifier, path: Any) -> None:
+def export_onnx(model: NeuralOrdinalClassifier, path: str | Path, force: bool) -> None:
     """Write a fitted classifier as an ONNX graph."""
     from sklearn.utils.validation import check_is_fitted
 
@@ -128,6 +128,11 @@ def export_onnx(model: NeuralOrdinalClassifier, path: Any) -> None:
             "to_onnx needs onnx and onnxscript. Install the extra that brings them: "
             "pip install 'semiordinal[onnx]'"
         ) from error
+    with written_whole(Path(path), force) as temporary:
+        _onnx_program(model).save(temporary)
+
+
+def _onnx_program(model: NeuralOrdinalClassifier) -> Any:
     graph = _Graph(model).to("cpu").eval()
     rows = torch.zeros((2, model.n_features_in_), dtype=torch.float64)
     with warnings.catch_warnings():
@@ -144,7 +149,7 @@ def export_onnx(model: NeuralOrdinalClassifier, path: Any) -> None:
             verbose=False,
         )
     assert program is not None
-    program.save(path)
+    return program
 
 
 def _plain(name: str, value: Any) -> Any:
