@@ -158,7 +158,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self._check_parameters()
         with unchanged_on_error(self):
             for name in _AFTER_SOME_FITS:
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
             rows = training_rows(
                 self,
                 X,
