@@ -148,7 +148,7 @@ def test_threads_of_libraries_are_limited_around_all_workers(toy_folder, tmp_pat
     cells = cells_of(get_experiment("small"), "exact", 1, 0, ["toy"], ["ls"], ["SV"])
     with threadpool_limits(limits=2):
         before = blas_threads()
-        assert set(before) == {2}
+        assert 2 in before  # some libraries have one thread whatever they are told
         run_cells(cells, RecordStore(tmp_path))
         assert blas_threads() == before
     assert set(seen) == {1}
