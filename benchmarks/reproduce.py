@@ -1,6 +1,6 @@
 """How long the small table takes: 12 sets, 3 losses, 3 methods, 20 repetitions, two processes.
 
-``python benchmarks/reproduce.py``; about half an hour, of which ``--mode exact`` is a fifth.
+``python benchmarks/reproduce.py``; some 20 minutes, of which ``--mode exact`` is a third.
 Needs the folder SEMIORDINAL_DATA. Records go to a folder that is deleted at the end.
 """
 
