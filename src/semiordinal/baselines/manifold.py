@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from .._checks import check_count, check_flag, check_number
 from .._typing import Array
 from ..estimators.prediction import ThresholdPredictor
-from ..estimators.training_rows import check_every_class_labeled, training_rows, unchanged_on_error
+from ..estimators.training_rows import check_every_class_labeled, fresh_fit, training_rows
 from ..models import center_and_scale
 from ..priors import resolve_prior
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
@@ -149,7 +149,7 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
         check_number("bandwidth", self.bandwidth, 0, open_low=True)
         check_number("label_weight", self.label_weight, 0, open_low=True)
         check_number("tol", self.tol, 0, open_low=True)
-        with unchanged_on_error(self):
+        with fresh_fit(self):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             check_every_class_labeled(rows)

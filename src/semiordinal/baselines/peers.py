@@ -15,8 +15,8 @@ from ..estimators.prediction import ClassPredictor
 from ..estimators.training_rows import (
     check_every_class_labeled,
     feature_rows,
+    fresh_fit,
     training_rows,
-    unchanged_on_error,
 )
 from ..models import center_and_scale
 from ._points import scaled_points
@@ -94,7 +94,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         self._check_penalty()
         check_flag("standardize", self.standardize)
         check_flag("keep_unlabeled", self.keep_unlabeled)
-        with unchanged_on_error(self):
+        with fresh_fit(self):
             rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
             check_every_class_labeled(rows)
             matrix, codes = rows.matrix.parts[0], rows.labels.codes

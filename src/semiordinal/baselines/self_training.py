@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from .._checks import check_count
 from .._typing import Array, Codes
 from ..estimators.prediction import ThresholdPredictor
-from ..estimators.training_rows import training_rows, unchanged_on_error
+from ..estimators.training_rows import fresh_fit, training_rows
 
 
 class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
@@ -91,7 +91,7 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
         self
         """
         check_count("n_rounds", self.n_rounds)
-        with unchanged_on_error(self):
+        with fresh_fit(self):
             rows = training_rows(self, X, y, None, None, self.estimator.classes, self.missing_label)
             matrix, codes = rows.matrix.parts[0], rows.labels.codes.copy()
             self.labeled_round_ = np.where(codes < 0, -1, 0)

@@ -15,7 +15,7 @@ from .._typing import Array
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 from ..estimators.minimizer import RiskMinimizer, warn_if_short
 from ..estimators.prediction import ThresholdPredictor
-from ..estimators.training_rows import check_every_class_labeled, training_rows, unchanged_on_error
+from ..estimators.training_rows import check_every_class_labeled, fresh_fit, training_rows
 from ..losses import get_loss
 from ..priors import resolve_prior
 from ..risks import Risk
@@ -172,7 +172,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         learner._check_parameters()
         check_number("unlabeled_weight", self.unlabeled_weight, 0)
         check_count("max_rounds", self.max_rounds)
-        with unchanged_on_error(self):
+        with fresh_fit(self):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             check_every_class_labeled(rows)

@@ -163,6 +163,14 @@ def _options(
     """Ordered classes from a few labelled and many unlabelled rows of a table."""
 
 
+def need_matplotlib(who: str) -> None:
+    """Raise where pictures cannot be drawn."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise CommandError(f"{who} matplotlib: pip install 'semiordinal[plot]'.")
+
+
 def main() -> None:
     """Run the command line."""
     # A terminal that lacks a character shows another in its place.

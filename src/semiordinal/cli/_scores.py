@@ -55,3 +55,8 @@ def standard_error(values: Array) -> float:
     if len(values) < 2:
         return float("nan")
     return float(np.std(values, ddof=1) / np.sqrt(len(values)))
+
+
+def mean_and_error(values: Array) -> dict[str, float]:
+    """The mean and its standard error, as JSON tells them."""
+    return {"mean": float(np.mean(values)), "standard_error": standard_error(values)}

@@ -152,14 +152,14 @@ def _scores(
 def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str, Any]]:
     """Means, standard errors and the test of each method, the best first."""
     from ..metrics import signed_rank_p_value
-    from ._scores import standard_error
+    from ._scores import mean_and_error
 
     reference = next(name for name in (*_REFERENCES, *scores) if name in scores)
     rows = []
     for name, values in scores.items():
         row: dict[str, Any] = {"method": name}
         for key, each in values.items():
-            row[key] = {"mean": float(each.mean()), "standard_error": standard_error(each)}
+            row[key] = mean_and_error(each)
         if name != reference:
             difference = values[metric] - scores[reference][metric]
             row["against"] = reference

@@ -205,15 +205,11 @@ def _held_out(
 
 def _change(supervised: HeldOut, saved: HeldOut, loss: str) -> dict[str, Any]:
     """What the model that is saved adds to the error of that of labelled rows alone."""
-    from ._scores import metric_of, row_errors, standard_error
+    from ._scores import mean_and_error, metric_of, row_errors
 
     metric = metric_of(loss)
     change = row_errors(saved, metric) - row_errors(supervised, metric)
-    return {
-        "metric": metric,
-        "mean": float(change.mean()),
-        "standard_error": standard_error(change),
-    }
+    return {"metric": metric, **mean_and_error(change)}
 
 
 def _say(table: TrainingTable, result: dict[str, Any], path: Path) -> None:

@@ -40,19 +40,16 @@ def quickstart(
     """
     from .._files import check_output
     from ..metrics import METRICS
-    from ._scores import standard_error
+    from ._scores import mean_and_error
 
     if picture is not None:
-        _check_extra()
+        face.need_matplotlib("--picture needs")
         check_output(picture, force)
     scores, (model, X_test, y_test) = _run(labels, draws)
     if picture is not None:
         _draw(picture, force, model, X_test, y_test)
     rows = {
-        method: {
-            metric: {"mean": float(each.mean()), "standard_error": standard_error(each)}
-            for metric, each in of_method.items()
-        }
+        method: {metric: mean_and_error(each) for metric, each in of_method.items()}
         for method, of_method in scores.items()
     }
     change = scores["tuned"]["MAE"] - scores["SV-CV"]["MAE"]
@@ -121,13 +118,6 @@ def _run(n_labeled: int, n_draws: int) -> tuple[dict[str, dict[str, Array]], tup
         for method, scores in found.items()
     }
     return by_metric, (fitted, X[test], stages[test])
-
-
-def _check_extra() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise face.CommandError("--picture needs matplotlib: pip install 'semiordinal[plot]'")
 
 
 def _draw(path: Path, force: bool, model: Any, X: Any, y: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,7 +50,7 @@ def reproduce(
       semiordinal reproduce all --mode paper --out results
     """
     from ..experiments import EXPERIMENTS, MODES, RecordStore, cells_of
-    from ..experiments.engine import checked_records
+    from ..experiments.engine import check_ready
 
     if mode not in MODES:
         raise face.UsageError(f"--mode {mode} is not known; choose from {', '.join(MODES)}.")
@@ -75,10 +74,9 @@ def reproduce(
             work.append((each, cells_of(each, _mode_of(each, mode), repeats, seed, **options)))
         except ValueError as error:
             raise face.UsageError(f"--methods: {error}") from None
-    if find_spec("matplotlib") is None:
-        raise ImportError("Figures need matplotlib: pip install 'semiordinal[plot]'.")
+    face.need_matplotlib("Figures need")
     store = RecordStore(out / "records")
-    checked_records([cell for _, cells in work for cell in cells], store)
+    check_ready([cell for _, cells in work for cell in cells], store)
     if not as_json:
         face.say_notes(notes)
     told = {each.name: _run(each, cells, store, out, jobs, as_json) for each, cells in work}

@@ -48,8 +48,8 @@ from .risk_choice import removed_code
 from .training_rows import (
     TrainingRows,
     check_every_class_labeled,
+    fresh_fit,
     training_rows,
-    unchanged_on_error,
 )
 
 # Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
@@ -139,7 +139,7 @@ class TunedClassifier(ProbabilityPredictor):
         self
         """
         self._check_parameters()
-        with unchanged_on_error(self):
+        with fresh_fit(self):
             rows = training_rows(
                 self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
             )

@@ -29,11 +29,9 @@ from ._control import check_control, control_of
 from ._subsampling import subsampling_cost
 from .prediction import ProbabilityPredictor
 from .risk_choice import RiskChooser
-from .training_rows import TrainingRows, training_rows, unchanged_on_error
+from .training_rows import TrainingRows, fresh_fit, training_rows
 
 _RANDOM_STARTS = 2
-# What an earlier fit may have left, and this one not set.
-_AFTER_SOME_FITS = ("n_passes_", "subsampling_")
 
 
 @dataclass(frozen=True)
@@ -156,9 +154,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         """
         loss = get_loss(self.loss, self.margin)
         self._check_parameters()
-        with unchanged_on_error(self):
-            for name in _AFTER_SOME_FITS:
-                self.__dict__.pop(name, None)
+        with fresh_fit(self):
             rows = training_rows(
                 self,
                 X,

@@ -78,9 +78,12 @@ class TrainingRows:
 
 
 @contextmanager
-def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was where the work in between fails."""
+def fresh_fit(estimator: Any) -> Iterator[None]:
+    """Forget what an earlier fit learnt; where the work in between fails, all is as it was."""
     before = dict(vars(estimator))
+    for name in before:
+        if name.endswith("_"):
+            delattr(estimator, name)
     try:
         yield
     except BaseException:

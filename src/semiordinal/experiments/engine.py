@@ -45,7 +45,10 @@ def run_cells(
     -------
     list of dict
     """
-    records = checked_records(cells, store)
+    check_ready(cells, store)
+    records = store.read(cells)
+    for cell, record in records.items():
+        _check_data(cell, record, store)
     missing = [cell for cell in cells if cell not in records]
     progress(len(records))
     # Held here too: of threads that overlap, the last to leave puts back what it found.
@@ -55,20 +58,12 @@ def run_cells(
     return [records[cell].result for cell in cells]
 
 
-def checked_records(cells: Sequence[Cell], store: RecordStore) -> dict[Cell, Record]:
-    """Records of the cells that are finished, once it is sure that the others can be run.
-
-    Raises where records are damaged or of other data than those at hand, and where the other
-    cells lack their data, a package, or a folder to write to.
-    """
-    records = store.read(cells)
-    for cell, record in records.items():
-        _check_data(cell, record, store)
-    missing = [cell for cell in cells if cell not in records]
+def check_ready(cells: Sequence[Cell], store: RecordStore) -> None:
+    """Raise where cells without a record lack their data, a package, or a folder to write to."""
+    missing = [cell for cell in cells if not store.has(cell)]
     _check_needs(missing)
     if missing:
         store.make_folder()
-    return records
 
 
 def run_cell(cell: Cell, store: RecordStore) -> None:

@@ -14,7 +14,7 @@ from skorch.helper import predefined_split
 from .._typing import Array
 from ..estimators.prediction import ProbabilityPredictor
 from ..estimators.risk_choice import RiskChooser
-from ..estimators.training_rows import TrainingRows, training_rows, unchanged_on_error
+from ..estimators.training_rows import TrainingRows, fresh_fit, training_rows
 from ..models import MatrixRows, column_moments
 from ..priors import resolve_prior
 from ..risks import Risk
@@ -171,7 +171,7 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         """
         check_parameters(self)
         device = find_device(self.device)
-        with unchanged_on_error(self):
+        with fresh_fit(self):
             rows = training_rows(
                 self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
             )
