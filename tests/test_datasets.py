@@ -138,7 +138,8 @@ def openml_stand_in(home, data_id, frame, target):
     ]
     rows = [",".join(map(str, row)) for row in frame.itertuples(index=False)]
     arff = "\n".join(["@RELATION stand_in", *declared, "@DATA", *rows]).encode()
-    url = f"https://api.openml.org/data/v1/download/{data_id}/stand_in.arff"
+    # Without a file's name at the end, which old versions of scikit-learn leave out.
+    download = f"data/v1/download/{data_id}"
     description = {
         "id": str(data_id),
         "name": "stand_in",
@@ -146,7 +147,7 @@ def openml_stand_in(home, data_id, frame, target):
         "description": "a stand-in",
         "format": "ARFF",
         "file_id": str(data_id),
-        "url": url,
+        "url": f"https://api.openml.org/{download}",
         "default_target_attribute": target,
         "status": "active",
         "md5_checksum": hashlib.md5(arff).hexdigest(),
@@ -171,7 +172,7 @@ def openml_stand_in(home, data_id, frame, target):
         f"api/v1/json/data/qualities/{data_id}": {"data_qualities": {"quality": [size]}},
     }
     files = {path: json.dumps(answer).encode() for path, answer in answers.items()}
-    files[f"data/v1/download/{data_id}/stand_in.arff"] = arff
+    files[download] = arff
     for path, content in files.items():
         kept = home / "openml" / "openml.org" / f"{path}.gz"
         kept.parent.mkdir(parents=True, exist_ok=True)

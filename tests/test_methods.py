@@ -58,12 +58,17 @@ def test_the_names():
     assert {name: m.package for name, m in METHODS.items() if m.package} == PEERS
 
 
-@pytest.mark.parametrize(("name", "model", "loss"), VARIANTS)
-def test_every_method_fits_missing_labels_and_predicts_classes(name, model, loss):
+def installed_method(name):
+    """A method of the registry; the test is skipped where its package is not there."""
     method = get_method(name)
     if method.package:
         pytest.importorskip(method.package)
-    built = method.build(
+    return method
+
+
+@pytest.mark.parametrize(("name", "model", "loss"), VARIANTS)
+def test_every_method_fits_missing_labels_and_predicts_classes(name, model, loss):
+    built = installed_method(name).build(
         loss=loss, model=model, class_prior=PRIOR, random_state=0, **SEARCHED.get(name, {})
     )
     fitted = clone(built).fit(X, Y)
@@ -80,30 +85,25 @@ def test_every_method_fits_missing_labels_and_predicts_classes(name, model, loss
 
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_takes_names_of_classes_in_their_order(name):
-    if METHODS[name].package:
-        pytest.importorskip(METHODS[name].package)
+    method = installed_method(name)
     names = np.array(["z", "y", "x"], dtype=object)
     text = np.array([None if np.isnan(v) else names[int(v) - 1] for v in Y], dtype=object)
-    by_name = get_method(name).build(random_state=0, classes=["z", "y", "x"]).fit(X, text)
-    by_number = get_method(name).build(random_state=0).fit(X, Y)
+    by_name = method.build(random_state=0, classes=["z", "y", "x"]).fit(X, text)
+    by_number = method.build(random_state=0).fit(X, Y)
     np.testing.assert_array_equal(by_name.predict(X), names[by_number.predict(X).astype(int) - 1])
 
 
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_can_be_cross_validated(name):
-    if METHODS[name].package:
-        pytest.importorskip(METHODS[name].package)
-    scores = cross_val_score(
-        get_method(name).build(random_state=0), X, Y, cv=LabelledKFold(3), scoring=OrdinalScorer()
-    )
+    model = installed_method(name).build(random_state=0)
+    scores = cross_val_score(model, X, Y, cv=LabelledKFold(3), scoring=OrdinalScorer())
     assert (scores > -1).all()
 
 
 @pytest.mark.parametrize("name", list(PEERS))
 def test_peers_minimise_the_same_objective_as_the_supervised_fit(name):
     """By the same l2: what differs is the solver."""
-    pytest.importorskip(PEERS[name])
-    peer = get_method(name).build(l2=0.05).fit(X, Y)
+    peer = installed_method(name).build(l2=0.05).fit(X, Y)
     own = get_method("SV").build(l2=0.05).fit(X, Y)
     standardised = own.coef_ * X.std(axis=0)
     np.testing.assert_allclose(np.ravel(peer.estimator_.coef_), standardised, atol=5e-3)
@@ -198,7 +198,7 @@ def test_settings_reach_the_estimator():
 @pytest.mark.parametrize("name", METHODS)
 def test_what_is_fixed_is_a_parameter_of_the_estimator(name):
     """How a method is put together is nobody's to choose, and in no message."""
-    method = get_method(name)
+    method = installed_method(name)
     built = method.build()
     settings = getattr(built, "estimator", built).get_params()
     assert {word: settings[word] for word in method.fixed} == method.fixed
