@@ -360,6 +360,7 @@ def test_large_columns_on_real_rows(tmp_path):
 @needs_data
 @pytest.mark.slow
 def test_networks_on_real_rows_with_few_epochs():
+    pytest.importorskip("skorch")
     rows_of.cache_clear()
     experiment = get_experiment("large-ls")
     training = experiment.trainings["paper"]["network"]
