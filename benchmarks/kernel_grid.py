@@ -4,8 +4,8 @@
 
 The tables choose l2 from 1e-5 to 1e-3, and SEMI often takes the largest. Here the same cells are
 run with that grid and with one that goes on to 0.1, and errors are given relative to SV's with the
-same grid. Needs the folder SEMIORDINAL_DATA; a repetition takes some five minutes of CPU, most of
-it for IT.
+same grid. Needs the folder SEMIORDINAL_DATA; a repetition takes some seven minutes of CPU, most
+of it for IT.
 """
 
 from __future__ import annotations
