@@ -35,7 +35,7 @@ SIZES = (20, 50, 100, 500)
 LOSSES = ("at", "it", "ls")
 PRIORS = ("known", "labels")
 DECIDING = ("SV-CV", "SV-prior-CV", "tuned")
-ABLATIONS = ("SV-calibrated", "SEMI-CV", "SEMI-PP")
+ABLATIONS = ("SV-calibrated", "SEMI-CV")
 OTHERS = ("SEMI1", "SEMI2", "TOR", "self-training")
 CRITERIA = tuple(f"SEMI-CV@criterion={name}" for name in ("task", "semi", "plug_in"))
 # Methods that learn the same whatever they are told of priors.

@@ -159,13 +159,6 @@ def test_removed_classes_are_searched():
     assert set(tried) == {1.0 + np.argmin(counts), 3.0}
 
 
-def test_control_by_a_model_is_searched():
-    model = LinearOrdinalClassifierCV(control="model", safety=0.0, **SMALL).fit(X, Y)
-    assert (model.cv_results_["unlabeled_weight"] > 0).sum() == 3
-    tuned = get_method("SEMI-PP").build(**SMALL).fit(X, Y)
-    assert tuned.estimator_.control == "model"
-
-
 def test_leave_one_out_gives_nearly_the_choices_of_folds():
     settings = {"unlabeled_weights": (), "random_state": 0}
     for loss in ("at", "ls"):
@@ -298,9 +291,6 @@ BAD = [
     ({"removed_classes": ()}, "removed_classes is empty"),
     ({"removed_classes": (9,)}, "removed_classes=9 is neither"),
     ({"supervised_weights": "none"}, "supervised_weights='none' must be"),
-    ({"control": "best"}, "control='best' must be 'class'.*'model'"),
-    ({"control": "model", "correction": "leaky"}, "correction='leaky'.*control='model'"),
-    ({"control_model": 3}, "control_model=3 must be a scikit-learn classifier"),
     ({"thresholds": "best"}, "thresholds='best' is not known.*'auto'"),
     ({"criterion": "aic"}, "criterion='aic' is not known.*'surrogate'"),
     ({"cv": 1}, "cv=1 must be at least 2"),

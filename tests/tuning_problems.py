@@ -19,9 +19,9 @@ CODES = encode_labels(PROBLEM.y).codes
 COUNTS = np.bincount(CODES[CODES >= 0]).astype(float)
 
 
-def tuning_rows(loss="at", prior=PROBLEM.prior, weighting="rows", control=None, codes=CODES):
+def tuning_rows(loss="at", prior=PROBLEM.prior, weighting="rows", codes=CODES):
     chosen = get_loss(loss)
     coordinates = Coordinates(3, np.array([1.0, 2.0, 0.5]), None, threshold_map(chosen, 4))
     risk = Risk(weighting=weighting)
     design = MatrixRows([PROBLEM.X])
-    return TuningRows(design, RowLabels(codes), chosen, coordinates, prior, risk, control)
+    return TuningRows(design, RowLabels(codes), chosen, coordinates, prior, risk)

@@ -11,7 +11,7 @@ import numpy as np
 from ._typing import Array
 from .corrections import Correction
 from .losses import OrdinalLoss
-from .risks import LabelWeights, Risk, modelled_label_weights
+from .risks import LabelWeights, Risk
 from .rows import Design, RowLabels
 from .sums import RiskPartial, RowSums, Sums
 
@@ -90,20 +90,12 @@ def risk_on_rows(
     labels: RowLabels,
     loss: OrdinalLoss,
     class_prior: Array,
-    control: Array | None = None,
 ) -> EmpiricalRisk:
-    """A risk over labelled and unlabelled rows; the latter are left out where it has no use.
-
-    ``control`` are class probabilities of each row, which then stand in for the removed class.
-    """
+    """A risk over labelled and unlabelled rows; the latter are left out where it has no use."""
     if not risk.unlabeled_weight and labels.n_unlabeled:
         labeled = np.flatnonzero(labels.codes >= 0)
         design, labels = design.take(labeled), labels.take(labeled)
     design = design.kept()
     totals = labels.totals(len(class_prior))
-    if risk.unlabeled_weight and control is not None:
-        table = modelled_label_weights(risk, labels.codes, control, totals, class_prior)
-        own_row = RowLabels(np.arange(len(labels.codes)), labels.weights)
-        return EmpiricalRisk(design, own_row, loss, table)
     table = risk.label_weights(totals[:-1], float(totals[-1]), class_prior)
     return EmpiricalRisk(design, labels, loss, table, risk.correction)

@@ -246,12 +246,6 @@ METHODS: dict[str, Method] = {
             fixed={"thresholds": "risk"},
         ),
         Method(
-            "SEMI-PP",
-            "Predicted labels for unlabelled rows, weighted by formula (prediction-powered).",
-            _tuned,
-            fixed={"thresholds": "risk", "control": "model", "criterion": "plug_in"},
-        ),
-        Method(
             "tuned",
             "The tuned classifiers as they are: unlabelled rows and priors as far as they help.",
             _tuned,

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ._typing import Array, Codes
+from ._typing import Array
 from .corrections import Correction
 from .losses import OrdinalLoss
 
@@ -132,48 +132,6 @@ def _all_but(removed: int, class_counts: Array) -> NDArray[np.bool_]:
 
 
 SUPERVISED_WEIGHTS = ("rows", "prior")
-
-
-def modelled_label_weights(
-    risk: Risk, codes: Codes, predictions: Array, totals: Array, class_prior: Array
-) -> LabelWeights:
-    """Weights of a risk whose unlabelled rows have predicted labels, one table row a data row.
-
-    In place of ψ(·, k) stands ``h(x) = Σ_k q_k(x) ψ(·, k)``: SEMI is SV, plus γ times the mean of
-    h over unlabelled rows less ``Σ_y π_y mean_y[h]``, which is zero in the mean if q(x) does
-    not depend on the row's own label. A last row of zeros stands for no row.
-
-    Parameters
-    ----------
-    risk : Risk
-        Without correction; its removed class is of no account.
-    codes : array of shape (n,)
-        Label codes, −1 where unlabelled.
-    predictions : array of shape (n, K)
-        q: probabilities that sum to one in each row.
-    totals : array of shape (K + 1,)
-        Summed weights of each class, unlabelled rows last.
-    class_prior : array of shape (K,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> q = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
-    >>> risk = Risk(0.5)
-    >>> totals, prior = np.array([1.0, 1.0, 1.0]), np.array([0.5, 0.5])
-    >>> modelled_label_weights(risk, np.array([0, 1, -1]), q, totals, prior).main
-    array([[ 0.275, -0.025],
-           [-0.05 ,  0.3  ],
-           [ 0.25 ,  0.25 ],
-           [ 0.   ,  0.   ]])
-    """
-    gamma, counts = risk.unlabeled_weight, totals[:-1]
-    prior = class_prior if risk.weighting == "prior" else None
-    own = (1 - gamma) * supervised_weights(counts, prior)
-    own += gamma * supervised_weights(counts, class_prior)
-    per_row = np.append(-gamma * _per_row(counts, class_prior, counts > 0), gamma / totals[-1])
-    table = own[codes] + per_row[codes][:, None] * predictions
-    return LabelWeights(np.vstack([table, np.zeros(table.shape[1])]))
 
 
 REMOVED_CLASSES = ("smallest", "largest", "median")

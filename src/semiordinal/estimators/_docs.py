@@ -22,11 +22,6 @@ supervised_weights : {"rows", "prior"}, default="rows"
 removed_class : {"smallest", "largest", "median"} or a class, default="median"
     The class whose loss the unlabelled rows stand in for: the one with the fewest or the
     most labels, the middle of the order (the lower of two), or a class by name.
-control : {"class", "model"}, default="class"
-    What the unlabelled rows' loss is taken at: the removed class, or class probabilities that
-    ``control_model`` predicts for each row, cross-fitted on the labelled rows.
-control_model : classifier with ``predict_proba``, optional
-    For ``control="model"``; by default logistic regression on scaled columns.
 correction : {"none", "non-negative", "leaky", "absolute"}, default="none"
     What is done where the unlabelled part of the risk, an estimate of something that is
     at least zero, falls below: nothing; cut at zero; multiply by ``leak``; change sign.

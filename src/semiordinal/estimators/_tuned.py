@@ -29,7 +29,6 @@ from ..tuning import (
     Candidate,
     Choice,
     ChosenThresholds,
-    Control,
     Fold,
     Gain,
     TuningRows,
@@ -41,7 +40,6 @@ from ..tuning import (
     search,
     split_rows,
 )
-from ._control import control_of
 from .minimizer import FittingProblem, RiskMinimizer
 from .prediction import ProbabilityPredictor
 from .risk_choice import removed_code
@@ -68,8 +66,6 @@ class TunedClassifier(ProbabilityPredictor):
         unlabeled_weights: Any = (0.1, 0.25, 0.5),
         removed_classes: Any = ("median",),
         supervised_weights: str = "rows",
-        control: str = "class",
-        control_model: Any = None,
         correction: str = "none",
         thresholds: str = "auto",
         criterion: str = "surrogate",
@@ -90,8 +86,6 @@ class TunedClassifier(ProbabilityPredictor):
         self.unlabeled_weights = unlabeled_weights
         self.removed_classes = removed_classes
         self.supervised_weights = supervised_weights
-        self.control = control
-        self.control_model = control_model
         self.correction = correction
         self.thresholds = thresholds
         self.criterion = criterion
@@ -113,7 +107,7 @@ class TunedClassifier(ProbabilityPredictor):
     def _shared_settings(self) -> dict[str, Any]:
         """Parameters of a plain classifier that are the same for all candidates."""
         names = (
-            *("loss", "margin", "supervised_weights", "control", "control_model", "correction"),
+            *("loss", "margin", "supervised_weights", "correction"),
             *("standardize", "classes", "missing_label", "max_iter", "tol", "random_state"),
         )
         return {name: getattr(self, name) for name in names}
@@ -162,11 +156,8 @@ class TunedClassifier(ProbabilityPredictor):
         plain = self._plain_classifiers()
         risk = self._common_risk(plain[0], rows, prior)
         folds = self._folds(rows, sample_weight)
-        control = None
-        if folds and len(self.unlabeled_weights) and rows.n_unlabeled:
-            control = control_of(self, rows)
         problems = [classifier._problem(rows, loss, risk, prior) for classifier in plain]
-        settings = [_tuning_rows(p, rows, loss, risk, prior, control) for p in problems]
+        settings = [_tuning_rows(p, rows, loss, risk, prior) for p in problems]
         with blas_threads_for(settings[0].design.n_columns):
             if estimated and folds:
                 prior = self._estimated_prior(settings, folds)
@@ -230,9 +221,9 @@ class TunedClassifier(ProbabilityPredictor):
         return labeled_folds(codes, cv, self.n_repeats, self.random_state)
 
     def _removed_codes(self, rows: TrainingRows) -> list[int]:
-        """Classes that may be removed; where predictions take their place, one for all."""
+        """Classes that may be removed."""
         codes = [removed_code(rule, rows, "removed_classes") for rule in self.removed_classes]
-        return codes[:1] if self.control == "model" else list(dict.fromkeys(codes))
+        return list(dict.fromkeys(codes))
 
     def _choose(
         self, settings: list[TuningRows], folds: list[Fold], removed: list[int]
@@ -321,11 +312,10 @@ def _tuning_rows(
     loss: OrdinalLoss,
     risk: Risk,
     prior: Array,
-    control: Control | None,
 ) -> TuningRows:
     coordinates = problem.objective.coordinates
     design = problem.design.kept()
-    return TuningRows(design, rows.labels, loss, coordinates, prior, risk, control)
+    return TuningRows(design, rows.labels, loss, coordinates, prior, risk)
 
 
 def _risk_reason(choice: Choice | None, safety: float) -> str:

@@ -25,7 +25,6 @@ from ..priors import resolve_prior
 from ..risks import Risk
 from ..rows import Design, RowsInMemory, latent_scores
 from ..solvers import Solution, solve
-from ._control import check_control, control_of
 from ._subsampling import subsampling_cost
 from .prediction import ProbabilityPredictor
 from .risk_choice import RiskChooser
@@ -78,8 +77,6 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         unlabeled_weight: float = 0.25,
         supervised_weights: str = "rows",
         removed_class: Any = "median",
-        control: str = "class",
-        control_model: Any = None,
         correction: str = "none",
         leak: float = -0.2,
         order_penalty: float = 0.0,
@@ -100,8 +97,6 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         self.unlabeled_weight = unlabeled_weight
         self.supervised_weights = supervised_weights
         self.removed_class = removed_class
-        self.control = control
-        self.control_model = control_model
         self.correction = correction
         self.leak = leak
         self.order_penalty = order_penalty
@@ -170,9 +165,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             risk = self._risk(rows, prior)
             with blas_threads_for(rows.matrix.n_columns):
                 rows = rows.read(take_gram=loss.margin.quadratic is not None)
-            control = control_of(self, rows) if risk.unlabeled_weight else None
-            predicted = None if control is None else control.predictions()
-            problem = self._problem(rows, loss, risk, prior, predicted)
+            problem = self._problem(rows, loss, risk, prior)
             objective = problem.objective
 
             def more_starts() -> list[Array]:
@@ -232,7 +225,6 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
 
     def _check_parameters(self) -> None:
         self._check_risk_parameters()
-        check_control(self)
         check_number("tol", self.tol, 0)
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
@@ -246,7 +238,6 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         loss: OrdinalLoss,
         risk: Risk,
         prior: Array,
-        control: Array | None = None,
     ) -> FittingProblem:
         """The objective of a risk over the rows, which are seen to be finite."""
         with blas_threads_for(rows.matrix.n_columns):
@@ -254,11 +245,11 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         with blas_threads_for(columns.design.n_columns):
             # The risk goes first: of a quadratic one, the sums hold what standardising needs.
             with np.errstate(over="ignore", invalid="ignore"):
-                empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior, control)
+                empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior)
             standard = self._standardization(rows)
             if standard.center is not None:
                 columns = self._columns(rows.centered(standard.center))
-                empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior, control)
+                empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior)
         gaps = self._threshold_map(loss, len(rows.classes))
         n_columns = columns.design.n_columns
         coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)

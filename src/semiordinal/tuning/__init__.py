@@ -1,6 +1,5 @@
 """The choice of penalty, risk and thresholds from training rows alone."""
 
-from .control import Control
 from .criteria import get_criterion
 from .folds import Fold, labeled_folds, split_rows
 from .leave_one_out import leave_one_out_path
@@ -13,7 +12,6 @@ __all__ = [
     "Candidate",
     "Choice",
     "ChosenThresholds",
-    "Control",
     "Fold",
     "Gain",
     "TuningRows",

@@ -56,7 +56,6 @@ def _gradients(
     codes = rows.labels.codes[rows.labeled]
     few = rows.unlabeled[:: max(1, len(rows.unlabeled) // _MOST_UNLABELED)]
     unlabeled = _columns(rows, few)
-    constant = np.eye(rows.n_classes)[removed]
     counts = np.bincount(codes, minlength=rows.n_classes).astype(float)
     by_prior = rows.risk.weighting == "prior"
     table = supervised_weights(counts, rows.class_prior if by_prior else None)
@@ -70,11 +69,7 @@ def _gradients(
         test = np.flatnonzero(held_out.fold == fold)
         part = np.concatenate([labeled[held_out.rows[test]], unlabeled])
         values = gradient_values(rows.loss, part, seen, theta, hessian, "risk")
-        predicted = np.broadcast_to(constant, (len(part), rows.n_classes))
-        if rows.control is not None:
-            chosen = np.concatenate([rows.labeled[held_out.rows[test]], few])
-            predicted = rows.control.predictions()[chosen]
-        expected = np.einsum("jk,jkd->jd", predicted, values)
+        expected = values[:, removed]
         own.append(values[np.arange(len(test)), held_out.codes[test]])
         held.append(expected[: len(test)])
         # Less each fold's own mean, since the pilots differ.

@@ -14,7 +14,6 @@ from ..losses import OrdinalLoss
 from ..objective import Objective
 from ..risks import Risk
 from ..rows import Design, RowLabels, RowsInMemory, latent_scores
-from .control import Control
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,6 @@ class TuningRows:
     class_prior : array of shape (K,)
     risk : Risk
         Its weighting and correction are every candidate's.
-    control : Control or None
-        Class probabilities of each row that stand in place of the removed class.
     """
 
     design: Design
@@ -50,7 +47,6 @@ class TuningRows:
     coordinates: Coordinates
     class_prior: Array
     risk: Risk
-    control: Control | None = None
 
     @property
     def n_classes(self) -> int:
@@ -104,10 +100,7 @@ class TuningRows:
                 "cv leaves a class without a row in a training part. Use fewer folds, or splits "
                 "in which every training part has all classes."
             )
-        control = None
-        if gamma and self.control is not None:
-            control = self.control.predictions(known)[chosen]
-        empirical = risk_on_rows(risk, design, labels, self.loss, self.class_prior, control)
+        empirical = risk_on_rows(risk, design, labels, self.loss, self.class_prior)
         return Objective(empirical, self.coordinates, candidate.l2)
 
 
