@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 from problems import ARGMAX, assert_passes_checks, build_objective, make_problem
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal._rows import KernelRows
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.models import KernelRows
 from semiordinal.solvers.newton import Newton
 
 FUNCTION_NORM = partial(KernelOrdinalClassifier, penalty="function")
@@ -324,8 +324,8 @@ def test_shifts_without_standardising_change_nothing_but_the_thresholds(loss, di
 def test_supervised_kernel_sees_labelled_rows_only(monkeypatch):
     problem = make_problem(n_labeled=30, n_unlabeled=500)
     seen = []
-    original = KernelRows.kept
-    monkeypatch.setattr(KernelRows, "kept", lambda self: seen.append(self.n_rows) or original(self))
+    original = KernelRows.materialize
+    monkeypatch.setattr(KernelRows, "materialize", lambda self: seen.append(self.n_rows) or original(self))
     KernelOrdinalClassifier(unlabeled_weight=0.0).fit(problem.X, problem.y)
     assert seen == [30]
 
@@ -333,7 +333,7 @@ def test_supervised_kernel_sees_labelled_rows_only(monkeypatch):
 def test_kernel_columns_not_stored_give_the_same(monkeypatch):
     problem = make_problem(n_labeled=30, n_unlabeled=50)
     stored = KernelOrdinalClassifier().fit(problem.X, problem.y)
-    monkeypatch.setattr("semiordinal.models.kernel._KEPT_BYTES", 0)
+    monkeypatch.setattr("semiordinal._rows.kernel._MATERIALIZED_BYTES", 0)
     fresh = KernelOrdinalClassifier().fit(problem.X, problem.y)
     np.testing.assert_allclose(stored.coef_, fresh.coef_, rtol=1e-8)
 
@@ -365,7 +365,7 @@ def test_a_good_start_is_kept_on_many_rows():
 def test_blocks_do_not_matter(monkeypatch, diabetes):
     X, _, y = diabetes
     whole = LinearOrdinalClassifier().fit(X, y)
-    monkeypatch.setattr("semiordinal.models.linear._BLOCK_ROWS", (7, 7))
+    monkeypatch.setattr("semiordinal._rows.memory._BLOCK_ROWS", (7, 7))
     in_blocks = LinearOrdinalClassifier().fit(X, y)
     np.testing.assert_allclose(whole.coef_, in_blocks.coef_, rtol=1e-9)
 

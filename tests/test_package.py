@@ -27,12 +27,11 @@ LAYERS = [
     {"labels", "metrics"},
     {"splits", "calibration", "priors"},
     {"held_out"},
-    {"rows"},
+    {"_rows"},
     {"sums"},
     {"empirical_risk", "latent_risk"},
     {"coordinates"},
     {"objective"},
-    {"models"},
     {"scale"},
     {"solvers"},
     {"tuning"},
@@ -46,7 +45,7 @@ LAYERS = [
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-ONLY_IN = {"torch": "nn", "dask": "scale", "distributed": "scale", "matplotlib": "plotting"}
+ONLY_IN = {"torch": "nn", "dask": "_rows", "distributed": "_rows", "matplotlib": "plotting"}
 
 
 def part_of(path: Path) -> str:

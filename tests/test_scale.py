@@ -18,11 +18,12 @@ from semiordinal import (
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
 )
+from semiordinal._rows import parquet
+from semiordinal._rows.sources import Features
 from semiordinal._threads import blas_threads_for, block_threads, map_in_order
 from semiordinal._workspace import Workspace
 from semiordinal.baselines import TransductiveOrdinalClassifier
-from semiordinal.scale import BlockSource, ParquetSource, parquet
-from semiordinal.scale.source import Features
+from semiordinal.scale import BlockSource, ParquetSource
 
 RISKS = {"SV": 0.0, "LU": 1.0, "SEMI": 0.3}
 X, Y = labeled()
@@ -239,7 +240,7 @@ def test_workspaces_are_kept_and_are_each_threads_own():
 
 
 def test_progress_counts_all_rows_of_every_pass(folder, monkeypatch):
-    import semiordinal.scale.source as module
+    import semiordinal._rows.sources as module
 
     bars = []
 

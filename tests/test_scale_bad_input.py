@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 from scale_problems import NAMES, labeled, unlabeled, write_parts
 from semiordinal import LinearOrdinalClassifier
-from semiordinal.models import SourceError
-from semiordinal.scale import ParquetSource, parquet
-from semiordinal.scale.source import Features
+from semiordinal._rows import SourceError, parquet
+from semiordinal._rows.sources import Features
+from semiordinal.scale import ParquetSource
 
 X, Y = labeled()
 ROWS = unlabeled(9000)

@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 
 from scale_problems import NAMES, assert_same_fit, labeled, unlabeled, write_parts
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
-from semiordinal.models import SourceError
+from semiordinal._rows import SourceError
 from semiordinal.scale import ClusterError, DaskSource
 from semiordinal.selection import LabelledKFold
 

@@ -12,7 +12,7 @@ from cli_problems import done, refused
 from scale_problems import labeled, unlabeled, write_parts
 from semiordinal import LinearOrdinalClassifier
 from semiordinal._files import OutputError
-from semiordinal.models import SourceError
+from semiordinal._rows import SourceError
 from semiordinal.scale import predict_parquet
 
 X, Y = labeled()

@@ -8,7 +8,7 @@ import pytest
 
 from scale_problems import assert_same_fit, labeled, parameters, unlabeled, write_parts
 from semiordinal import LinearOrdinalClassifier
-from semiordinal.models import ChunkSum, DrawPartial, drawn_rows
+from semiordinal._rows import BlockSum, DrawPartial, drawn_rows
 from semiordinal.scale import ParquetSource
 
 X, Y = labeled()
@@ -130,7 +130,7 @@ def test_draws_are_fair():
 def test_a_draw_in_chunks_is_the_draw_of_all():
     table = np.arange(5000.0)[:, None]
     for n_rows in (None, 5000):
-        draw = ChunkSum(DrawPartial(40, 3, n_rows))
+        draw = BlockSum(DrawPartial(40, 3, n_rows))
         whole = draw(table)
         parts = draw(table[:700])
         for start in range(700, 5000, 700):

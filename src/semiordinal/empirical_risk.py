@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._rows import RowLabels, Rows
 from ._typing import Array
 from .corrections import Correction
 from .losses import OrdinalLoss
 from .risks import LabelWeights, Risk
-from .rows import Design, RowLabels
 from .sums import RiskPartial, RowSums, Sums
 
 
@@ -21,7 +21,7 @@ class EmpiricalRisk:
 
     def __init__(
         self,
-        design: Design,
+        design: Rows,
         labels: RowLabels,
         loss: OrdinalLoss,
         label_weights: LabelWeights,
@@ -53,9 +53,9 @@ class EmpiricalRisk:
         weights = self.label_weights.at_slope(slope)
         return EmpiricalRisk(self.design, self.labels, self.loss, weights)
 
-    def thinned(self, most_per_label: int) -> EmpiricalRisk:
+    def subsample(self, most_per_label: int) -> EmpiricalRisk:
         """The risk on evenly spaced rows of each label, weighted up to stand for all."""
-        design, labels = self.design.thinned(self.labels, most_per_label)
+        design, labels = self.design.subsample(self.labels, most_per_label)
         return EmpiricalRisk(design, labels, self.loss, self.label_weights, self.correction)
 
     def corrected_part(self, coef: Array, thresholds: Array) -> float:
@@ -86,7 +86,7 @@ class EmpiricalRisk:
 
 def risk_on_rows(
     risk: Risk,
-    design: Design,
+    design: Rows,
     labels: RowLabels,
     loss: OrdinalLoss,
     class_prior: Array,
@@ -95,7 +95,7 @@ def risk_on_rows(
     if not risk.unlabeled_weight and labels.n_unlabeled:
         labeled = np.flatnonzero(labels.codes >= 0)
         design, labels = design.take(labeled), labels.take(labeled)
-    design = design.kept()
+    design = design.materialize()
     totals = labels.totals(len(class_prior))
     table = risk.label_weights(totals[:-1], float(totals[-1]), class_prior)
     return EmpiricalRisk(design, labels, loss, table, risk.correction)

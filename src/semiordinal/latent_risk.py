@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._rows import RowLabels
 from ._typing import Array
 from .corrections import Correction
 from .losses import OrdinalLoss, WeightedLoss
 from .risks import LabelWeights
-from .rows import RowLabels
 from .sums import Sums, ThresholdTerms
 
 

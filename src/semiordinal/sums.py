@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._rows import Block, RowLabels, Rows, as_dense
 from ._typing import Array
 from ._workspace import workspace
 from .losses import WeightedLoss, gap_values
 from .margins import LARGEST_EXPONENT
-from .rows import Block, Design, RowLabels, as_dense
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class ThresholdTerms:
 class RowSums:
     """One weighted loss over the rows of a design."""
 
-    def __init__(self, loss: WeightedLoss, labels: RowLabels, design: Design):
+    def __init__(self, loss: WeightedLoss, labels: RowLabels, design: Rows):
         self.loss = loss
         self.labels = labels
         self._threshold_terms = ThresholdTerms(loss, labels)
@@ -177,7 +177,7 @@ def _weighted_gram(block: Array, weights: Array) -> Array:
     return block.T @ np.multiply(block, weights[:, None], out=scaled)
 
 
-def _weighted_sum(design: Design, labels: RowLabels, table: Array) -> Array:
+def _weighted_sum(design: Rows, labels: RowLabels, table: Array) -> Array:
     """``Σ row ⊗ table[label]``, (p, columns of the table)."""
 
     def of_block(block: Block) -> list[Array]:
@@ -193,7 +193,7 @@ def _weighted_sum(design: Design, labels: RowLabels, table: Array) -> Array:
     return total
 
 
-def _linear_sum(design: Design, labels: RowLabels, loss: WeightedLoss) -> Array:
+def _linear_sum(design: Rows, labels: RowLabels, loss: WeightedLoss) -> Array:
     """``Σ row Σ_i linear[label, i]``; what a quadratic loss needs besides comes along."""
     assert loss.linear is not None
     table = loss.linear.sum(axis=1, keepdims=True)
@@ -203,7 +203,7 @@ def _linear_sum(design: Design, labels: RowLabels, loss: WeightedLoss) -> Array:
     return _weighted_sum(design, labels, table)[:, 0]
 
 
-def _quadratic_moments(design: Design, labels: RowLabels, main: Array, n_scores: int) -> _Quadratic:
+def _quadratic_moments(design: Rows, labels: RowLabels, main: Array, n_scores: int) -> _Quadratic:
     totals = labels.totals(len(main) - 1) @ main
     repeats = n_scores // main.shape[1]
     p = design.n_columns

@@ -6,8 +6,8 @@ from typing import Any
 
 from scipy import sparse
 
+from .._rows import divide_columns
 from .._typing import Array
-from ..models import divide_columns
 
 
 def scaled_points(X: Any, center: Array, scale: Array) -> Any:

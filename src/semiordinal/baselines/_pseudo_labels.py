@@ -15,11 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
+from .._rows import RowLabels, RowsInMemory, latent_scores
 from .._typing import Array, Codes
 from ..empirical_risk import EmpiricalRisk
 from ..objective import Objective
 from ..risks import LabelWeights
-from ..rows import RowLabels, RowsInMemory, latent_scores
 from ..solvers import Solution, solve
 from ._quotas import assign_by_rank
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_number
+from .._rows import center_and_scale
 from ..estimators.prediction import ClassPredictor
 from ..estimators.training_rows import (
     check_every_class_labeled,
@@ -18,7 +19,6 @@ from ..estimators.training_rows import (
     fresh_fit,
     training_rows,
 )
-from ..models import center_and_scale
 from ._points import scaled_points
 
 _PENALTIES = ("alpha", "C")

@@ -182,7 +182,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
             with blas_threads_for(problem.design.n_columns):
                 labeling = PseudoLabeling(
                     problem.objective,
-                    problem.design.head.kept(),
+                    problem.design.head.materialize(),
                     rows.labels.codes,
                     quotas,
                     int(self.max_iter),

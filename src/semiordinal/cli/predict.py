@@ -116,7 +116,7 @@ def _predict_folder(
     import joblib
     import pyarrow.parquet as pq
 
-    from ..scale.parquet import column_types, find_files
+    from .._rows.parquet import column_types, find_files
     from ..scale.prediction import PREDICTION, PartWriter, write_parts
     from ..tables.reading import check_column
 

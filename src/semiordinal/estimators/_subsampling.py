@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._rows import dense_rows
 from .._typing import Array, Codes
 from ..objective import Objective
-from ..rows import dense_rows
 from ..theory.gradients import gradient_values
 
 # So many rows of each label tell the variance of the gradient well enough.

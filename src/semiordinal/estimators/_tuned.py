@@ -314,7 +314,7 @@ def _tuning_rows(
     prior: Array,
 ) -> TuningRows:
     coordinates = problem.objective.coordinates
-    design = problem.design.kept()
+    design = problem.design.materialize()
     return TuningRows(design, rows.labels, loss, coordinates, prior, risk)
 
 

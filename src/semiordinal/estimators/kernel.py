@@ -11,16 +11,18 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._checks import check_number, is_count
-from .._typing import Array
-from ..models import (
-    KernelColumns,
+from .._rows import (
+    KernelMap,
     MatrixRows,
+    Rows,
+    RowsInMemory,
+    as_dense,
     center_and_scale,
     divide_columns,
     kernel_rows,
     median_distance,
 )
-from ..rows import Design, RowsInMemory, as_dense
+from .._typing import Array
 from ._docs import document
 from .minimizer import Columns, RiskMinimizer
 from .training_rows import TrainingRows, check_finite
@@ -177,12 +179,12 @@ class KernelOrdinalClassifier(RiskMinimizer):
         return _kernel_rows(MatrixRows([X]), self.column_mean_, columns).head
 
 
-def _kernel_columns(mean: Array, scale: Array, centers: Any, width: float) -> KernelColumns:
+def _kernel_columns(mean: Array, scale: Array, centers: Any, width: float) -> KernelMap:
     shifted = centers if sparse.issparse(centers) else centers - mean
-    return KernelColumns(scale, divide_columns(shifted, scale), width)
+    return KernelMap(scale, divide_columns(shifted, scale), width)
 
 
-def _kernel_rows(matrix: Any, mean: Array, columns: KernelColumns) -> Design:
+def _kernel_rows(matrix: Any, mean: Array, columns: KernelMap) -> Rows:
     return kernel_rows(matrix.centered(mean) if mean.any() else matrix, columns)
 
 

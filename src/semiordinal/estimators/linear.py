@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..models import MatrixRows, column_moments
+from .._rows import MatrixRows, column_moments
 from ._docs import document
 from .minimizer import Columns, RiskMinimizer, Standardization
 from .training_rows import TrainingRows, check_finite

@@ -14,16 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._checks import check_count, check_flag, check_number
+from .._rows import DrawPartial, Rows, RowsInMemory, latent_scores
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss, get_loss
-from ..models import DrawPartial
 from ..objective import Objective, threshold_map
 from ..priors import resolve_prior
 from ..risks import Risk
-from ..rows import Design, RowsInMemory, latent_scores
 from ..solvers import Solution, solve
 from ._subsampling import subsampling_cost
 from .prediction import ProbabilityPredictor
@@ -37,7 +36,7 @@ _RANDOM_STARTS = 2
 class Columns:
     """Rows as columns that coefficients multiply, and attributes that prediction needs."""
 
-    design: Design
+    design: Rows
     fitted: dict[str, Any] = field(default_factory=dict)
 
 
@@ -58,7 +57,7 @@ class FittingProblem:
     """An objective, the design of all rows, and what to add to a solution to predict by it."""
 
     objective: Objective
-    design: Design
+    design: Rows
     center: Array | None
     fitted: dict[str, Any]
 

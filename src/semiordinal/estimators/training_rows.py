@@ -14,12 +14,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
+from .._rows import (
+    BlockSum,
+    DrawPartial,
+    FinitePartial,
+    MatrixRows,
+    RowLabels,
+    RowSource,
+    drawn_rows,
+    is_source,
+    open_source,
+    read_stream,
+)
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..labels import encode_labels
-from ..models import ChunkSum, DrawPartial, FinitePartial, MatrixRows, drawn_rows, streamed_rows
-from ..rows import RowLabels
-from ..scale import RowSource, is_source, opened
 
 _DTYPES = [np.float64, np.float32]
 
@@ -66,10 +75,10 @@ class TrainingRows:
             return self
         known = self.source.n_rows
         if self.draw is None or (known is not None and known <= self.draw.size):
-            streamed = streamed_rows(self.matrix, self.source, take_gram)
+            streamed = read_stream(self.matrix, self.source, take_gram)
             labels = replace(self.labels, n_more=streamed.tail.n_rows)
             return replace(self, matrix=streamed, labels=labels)
-        found = self.source.reduce(ChunkSum(FinitePartial(replace(self.draw, n_rows=known))))
+        found = self.source.reduce(BlockSum(FinitePartial(replace(self.draw, n_rows=known))))
         more = found.matrix()
         labels = _followed(self.labels.head, len(more))
         matrix = MatrixRows([*self.matrix.parts, more])
@@ -172,7 +181,7 @@ def _with_source(
     matrix = MatrixRows([X])
     check_finite(matrix)
     names = getattr(estimator, "feature_names_in_", None)
-    source = opened(X_unlabeled, X.shape[1], names, bool(getattr(estimator, "verbose", False)))
+    source = open_source(X_unlabeled, X.shape[1], names, bool(getattr(estimator, "verbose", False)))
     # At least one row; how many there are is known after the first pass.
     labels = replace(labels, n_more=source.n_rows or 1)
     return TrainingRows(matrix, labels, classes, source, draw)

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._rows import dense_rows
 from .._typing import Array, Codes
 from ..coordinates import ThresholdMap
 from ..empirical_risk import EmpiricalRisk
@@ -22,7 +23,6 @@ from ..latent_risk import LatentRisk
 from ..losses import OrdinalLoss
 from ..objective import Objective, with_room
 from ..risks import LabelWeights
-from ..rows import dense_rows
 from ..solvers import Solution
 from ..sums import Sums
 

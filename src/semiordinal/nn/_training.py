@@ -15,9 +15,8 @@ from skorch import NeuralNet
 from torch import nn
 from torch.utils.data import Dataset
 
+from .._rows import MatrixRows, as_dense
 from .._typing import Array, Codes
-from ..models import MatrixRows
-from ..rows import as_dense
 from ..selection import LabelledShuffleSplit
 from ._callbacks import seed_torch
 from .networks import OrdinalNetwork

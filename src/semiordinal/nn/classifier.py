@@ -11,14 +11,13 @@ import torch
 from sklearn.utils import check_random_state
 from skorch.helper import predefined_split
 
+from .._rows import MatrixRows, RowLabels, column_moments
 from .._typing import Array
 from ..estimators.prediction import ProbabilityPredictor
 from ..estimators.risk_choice import RiskChooser
 from ..estimators.training_rows import TrainingRows, fresh_fit, training_rows
-from ..models import MatrixRows, column_moments
 from ..priors import resolve_prior
 from ..risks import Risk
-from ..rows import RowLabels
 from ._callbacks import (
     EpochProgress,
     EpochSeed,

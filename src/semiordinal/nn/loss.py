@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from .._checks import check_number
+from .._rows import RowLabels
 from .._typing import Array, Codes
 from ..corrections import get_correction
 from ..latent_risk import LatentRisk
@@ -16,7 +17,6 @@ from ..losses import get_loss
 from ..objective import starting_thresholds, with_room
 from ..priors import resolve_prior
 from ..risks import REMOVED_CLASSES, LabelWeights, Risk, removed_by_rule
-from ..rows import RowLabels
 from ._function import RiskFunction
 from .thresholds import FreeThresholds, OrderedThresholds, Thresholds, UnitThresholds, order_penalty
 

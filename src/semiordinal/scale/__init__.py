@@ -8,12 +8,10 @@ have options. The core passes over the rows of any of them by one function,
 
 from __future__ import annotations
 
-from .blocks import BlockSource
-from .cluster import ClusterError, DaskSource
-from .opening import is_source, opened
-from .parquet import ParquetSource
+from .._rows.cluster import ClusterError, DaskSource
+from .._rows.parquet import ParquetSource
+from .._rows.sources import BlockSource, RowSource, SourceError
 from .prediction import predict_parquet
-from .source import RowSource
 
 __all__ = [
     "BlockSource",
@@ -21,7 +19,6 @@ __all__ = [
     "DaskSource",
     "ParquetSource",
     "RowSource",
-    "is_source",
-    "opened",
+    "SourceError",
     "predict_parquet",
 ]

@@ -14,10 +14,9 @@ import joblib
 
 from .._files import OutputError, written_whole
 from .._progress import progress
-from ..models import SourceError
-from .blocks import missing_columns
-from .cluster import Watch, unchanged
-from .parquet import RowGroups, column_types, file_at, find_files
+from .._rows.cluster import Watch, unchanged
+from .._rows.parquet import RowGroups, column_types, file_at, find_files
+from .._rows.sources import SourceError, missing_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -40,7 +40,7 @@ class Newton(Solver):
     def minimize(self, objective: Objective, start: Array) -> Solution:
         n_rows = objective.risk.design.n_rows
         if n_rows > _THIN_ABOVE and not objective.risk.is_quadratic:
-            thinned = objective.with_risk(objective.risk.thinned(_THIN_ROWS_PER_LABEL))
+            thinned = objective.with_risk(objective.risk.subsample(_THIN_ROWS_PER_LABEL))
             if thinned.risk.design.n_rows <= n_rows / 2:
                 start = self._better_start(thinned, start)
         return self._descend(objective, start, self.tol)

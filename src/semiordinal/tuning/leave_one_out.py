@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import linalg
 
+from .._rows import dense_rows
 from .._typing import Array, Codes
 from ..losses import OrdinalLoss
 from ..objective import Objective
-from ..rows import dense_rows
 from ..solvers import solve
 from .folds import Fold
 from .problem import Candidate, FoldScores, TuningRows

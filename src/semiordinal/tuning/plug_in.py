@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._rows import dense_rows
 from .._typing import Array, Codes
 from ..risks import supervised_weights
-from ..rows import dense_rows
 from ..theory import gradient_values, risk_hessian
 from .problem import FoldScores, TuningRows
 

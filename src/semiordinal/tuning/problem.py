@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
+from .._rows import RowLabels, Rows, RowsInMemory, latent_scores
 from .._typing import Array, Codes
 from ..coordinates import Coordinates
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss
 from ..objective import Objective
 from ..risks import Risk
-from ..rows import Design, RowLabels, RowsInMemory, latent_scores
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class TuningRows:
 
     Parameters
     ----------
-    design : Design
+    design : Rows
         Of all rows, held in memory.
     labels : RowLabels
     loss : OrdinalLoss
@@ -41,7 +41,7 @@ class TuningRows:
         Its weighting and correction are every candidate's.
     """
 
-    design: Design
+    design: Rows
     labels: RowLabels
     loss: OrdinalLoss
     coordinates: Coordinates

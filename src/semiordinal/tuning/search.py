@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._rows import latent_scores
 from .._typing import Array
 from ..objective import Objective
-from ..rows import latent_scores
 from ..solvers import solve
 from .criteria import Criterion
 from .folds import Fold

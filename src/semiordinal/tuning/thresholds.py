@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._rows import latent_scores
 from .._typing import Array, Codes
 from ..calibration import (
     CalibratedThresholds,
@@ -14,7 +15,6 @@ from ..calibration import (
     calibrate_on_labels,
 )
 from ..metrics import task_losses
-from ..rows import latent_scores
 from .problem import FoldScores, TuningRows
 from .search import Gain, paired_gain
 

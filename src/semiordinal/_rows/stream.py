@@ -1,46 +1,24 @@
-"""Rows in memory, followed by unlabelled rows that are read anew in each pass."""
+"""Rows in memory, followed by unlabelled rows that are read again in each pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol
+from typing import Generic
 
 import numpy as np
 
-from .._typing import Array, Codes
-from ..rows import Block, RowLabels, S, summed
-from .kernel import KernelColumns, KernelRows
-from .linear import BlockRows, ChunkSum, MatrixRows
+from .._typing import Array
+from .kernel import KernelMap, KernelRows
+from .memory import BlockSum, MatrixRows
 from .moments import column_moments
+from .rows import Block, RowLabels, Rows, RowsInMemory, S, add_up
 from .sampling import Draw, DrawPartial
+from .sources import NotFiniteError, RowSource, SourceError
 
 # Rows drawn in the first pass, for a start near the solution: so many, or so many bytes.
 _DRAWN_ROWS = 50_000
 _DRAWN_BYTES = 2**25
-
-
-class Source(Protocol):
-    """Chunks of unlabelled rows, which can be gone through any number of times."""
-
-    n_columns: int
-
-    @property
-    def n_rows(self) -> int | None: ...
-
-    def reduce(self, chunk_sum: ChunkSum[S]) -> S: ...
-
-
-class NotFiniteError(ValueError):
-    """A row holds NaN or an infinite number."""
-
-    def __init__(self, row: int, column: int):
-        super().__init__(row, column)
-        self.row, self.column = row, column
-
-
-class SourceError(ValueError):
-    """Unlabelled rows cannot be read, or are not as they should be."""
 
 
 @dataclass
@@ -92,11 +70,6 @@ class FinitePartial(Generic[S]):
         return self.partial(block)
 
 
-def _start_draw(source: Source) -> DrawPartial:
-    size = max(1, min(_DRAWN_ROWS, _DRAWN_BYTES // (8 * source.n_columns)))
-    return DrawPartial(size, 0, source.n_rows)
-
-
 def _check_finite(block: Block) -> None:
     finite = np.isfinite(block.values)
     if not finite.all():
@@ -105,49 +78,73 @@ def _check_finite(block: Block) -> None:
 
 
 class Stream:
-    """The rows of a source as columns: less a centre, perhaps turned to kernel columns."""
+    """The rows of a source as columns: less a centre, perhaps turned to kernel columns.
+
+    Parameters
+    ----------
+    source : RowSource
+    n_rows : int
+        As the first pass counted them.
+    center : array of shape (n_inputs,) or None
+    draw : DrawPartial
+        Which rows to hold in memory beside the sums.
+    kernel : KernelMap, optional
+    scan : Scan, optional
+        Sums of the same rows, where they are known.
+    drawn : array of shape (n_drawn, n_inputs), optional
+        The rows that ``draw`` draws, where they are known.
+    """
 
     def __init__(
         self,
-        source: Source,
+        source: RowSource,
         n_rows: int,
         center: Array | None,
-        columns: KernelColumns | None = None,
+        draw: DrawPartial,
+        kernel: KernelMap | None = None,
         scan: Scan | None = None,
         drawn: Array | None = None,
     ):
         self.source = source
         self.n_rows = n_rows
         self.center = center
-        self.columns = columns
-        self.n_columns = source.n_columns if columns is None else columns.n_columns
-        self._known = scan
+        self.draw = draw
+        self.kernel = kernel
+        self.n_columns = source.n_columns if kernel is None else kernel.n_columns
+        self._last_scan = scan
         self._drawn = drawn
 
     @classmethod
-    def scanned(cls, source: Source, center: Array | None, take_gram: bool) -> Stream:
+    def read(
+        cls, source: RowSource, center: Array | None, take_gram: bool, draw: DrawPartial | None
+    ) -> Stream:
         """Make the first pass.
 
-        With a Gram matrix, which is all that a quadratic risk needs, no rows are drawn.
+        With a Gram matrix, which is all that a quadratic risk needs, rows are drawn only if
+        ``draw`` asks for some.
         """
-        draw = None if take_gram else _start_draw(source)
-        scan = source.reduce(ChunkSum(ScanPartial(take_gram, draw), center))
+        to_draw = draw
+        if draw is None:
+            size = max(1, min(_DRAWN_ROWS, _DRAWN_BYTES // (8 * source.n_columns)))
+            draw = DrawPartial(size, 0, source.n_rows)
+            to_draw = None if take_gram else draw
+        scan = source.reduce(BlockSum(ScanPartial(take_gram, to_draw), center))
         drawn = None
         if scan.draw is not None:
             drawn = scan.draw.matrix() + (0.0 if center is None else center)
             scan.draw = None
-        return cls(source, scan.n, center, scan=scan, drawn=drawn)
+        return cls(source, scan.n, center, draw, scan=scan, drawn=drawn)
 
     @property
     def drawn(self) -> Array:
         """Some of the rows, as the source has them."""
         if self._drawn is None:
-            self._drawn = self.source.reduce(ChunkSum(_start_draw(self.source))).matrix()
+            self._drawn = self.source.reduce(BlockSum(self.draw)).matrix()
         return self._drawn
 
     def reduce(self, partial: Callable[[Block], S]) -> S:
         """The sum of ``partial`` over blocks of all rows."""
-        total = self.source.reduce(ChunkSum(partial, self.center, self.columns, self.n_columns))
+        total = self.source.reduce(BlockSum(partial, self.center, self.kernel, self.n_columns))
         n: int = total.n  # type: ignore[attr-defined]
         if n != self.n_rows:
             raise SourceError(
@@ -157,9 +154,9 @@ class Stream:
         return total
 
     def _scan(self, with_gram: bool) -> Scan:
-        if self._known is None or (with_gram and self._known.gram is None):
-            self._known = self.reduce(ScanPartial(with_gram))
-        return self._known
+        if self._last_scan is None or (with_gram and self._last_scan.gram is None):
+            self._last_scan = self.reduce(ScanPartial(with_gram))
+        return self._last_scan
 
     @property
     def sums(self) -> Array:
@@ -182,60 +179,64 @@ class Stream:
         """The same rows less another centre."""
         if self.center is not None and np.array_equal(center, self.center):
             return self
-        return Stream(self.source, self.n_rows, center, drawn=self._drawn)
+        return Stream(self.source, self.n_rows, center, self.draw, drawn=self._drawn)
 
-    def mapped(self, columns: KernelColumns) -> Stream:
+    def mapped(self, kernel: KernelMap) -> Stream:
         """Kernel columns of the rows."""
-        return Stream(self.source, self.n_rows, self.center, columns, drawn=self._drawn)
+        return Stream(self.source, self.n_rows, self.center, self.draw, kernel, drawn=self._drawn)
 
 
-class StreamedRows:
-    """Rows in memory (``head``), labelled or not, and those of a stream (``tail``)."""
+class StreamedRows(Rows):
+    """Rows in memory, labelled or not, and those of a stream."""
 
-    is_sparse = False
-
-    def __init__(self, head: BlockRows, tail: Stream):
-        self.head = head
-        self.tail = tail
+    def __init__(self, head: RowsInMemory, tail: Stream):
+        self._head = head
+        self._tail = tail
         self.n_rows = head.n_rows + tail.n_rows
         self.n_columns = tail.n_columns
 
-    def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S:
+    @property
+    def head(self) -> RowsInMemory:
+        return self._head
+
+    @property
+    def tail(self) -> Stream:
+        return self._tail
+
+    @property
+    def matrix(self) -> MatrixRows:
+        """The rows in memory, which are not kernel columns."""
+        assert isinstance(self._head, MatrixRows)
+        return self._head
+
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
         # The stream first: where it fails, it fails before other work is done.
-        parts = (self.tail.reduce(partial), self.head.reduce(partial, labels.head))
-        return summed(parts)
+        head_labels = None if labels is None else labels.head
+        return add_up((self.tail.reduce(partial), self.head.reduce(partial, head_labels)))
 
     def centered(self, center: Array) -> StreamedRows:
         """The same rows less a centre."""
-        assert isinstance(self.head, MatrixRows)
-        return StreamedRows(self.head.centered(center), self.tail.centered(center))
+        return StreamedRows(self.matrix.centered(center), self.tail.centered(center))
 
-    def take(self, rows: Codes) -> BlockRows:
-        """Some of the rows in memory."""
-        return self.head.take(rows)
-
-    def kept(self) -> StreamedRows:
-        """These; what is in memory is little beside the stream."""
-        return self
-
-    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[BlockRows, RowLabels]:
-        """Some of the rows in memory and of the stream, weighted up to stand for all."""
-        head, some = self.head.thinned(labels.head, most_per_label)
+    def subsample(self, labels: RowLabels, most_per_label: int) -> tuple[RowsInMemory, RowLabels]:
+        head, some = self.head.subsample(labels.head, most_per_label)
         drawn = self.tail.drawn
         codes = np.concatenate([some.codes, np.full(len(drawn), -1)])
         weight = np.full(len(drawn), self.tail.n_rows / len(drawn))
         assert some.weights is not None
-        return head.joined(drawn), RowLabels(codes, np.concatenate([some.weights, weight]))
+        return head.append(drawn), RowLabels(codes, np.concatenate([some.weights, weight]))
 
 
-def kernel_rows(inputs: Any, columns: KernelColumns) -> Any:
+def kernel_rows(inputs: MatrixRows | StreamedRows, kernel: KernelMap) -> Rows:
     """Kernel columns of rows in memory, followed by a stream or not."""
-    if inputs.tail is None:
-        return KernelRows(inputs, columns)
-    return StreamedRows(KernelRows(inputs.head, columns), inputs.tail.mapped(columns))
+    if isinstance(inputs, MatrixRows):
+        return KernelRows(inputs, kernel)
+    return StreamedRows(KernelRows(inputs.matrix, kernel), inputs.tail.mapped(kernel))
 
 
-def streamed_rows(head: MatrixRows, source: Source, take_gram: bool) -> StreamedRows:
+def read_stream(
+    head: MatrixRows, source: RowSource, take_gram: bool, draw: DrawPartial | None = None
+) -> StreamedRows:
     """Make the first pass over a source whose rows follow those in memory.
 
     Where the rows in memory say that columns lie away from zero, their mean is subtracted from
@@ -244,5 +245,5 @@ def streamed_rows(head: MatrixRows, source: Source, take_gram: bool) -> Streamed
     moments = column_moments(head)
     away = np.abs(moments.mean) > moments.scale
     center = moments.mean if away.any() else None
-    tail = Stream.scanned(source, center, take_gram)
+    tail = Stream.read(source, center, take_gram, draw)
     return StreamedRows(head if center is None else head.centered(center), tail)

@@ -10,10 +10,18 @@ from itertools import accumulate
 from typing import Any
 
 from .._threads import blas_threads_for
-from ..models import ChunkSum, NotFiniteError, SourceError
-from ..rows import S, summed
-from .blocks import as_matrix, missing_columns, needed_names
-from .source import Features, RowSource, not_finite
+from .memory import BlockSum
+from .rows import S, add_up
+from .sources import (
+    Features,
+    NotFiniteError,
+    RowSource,
+    SourceError,
+    as_matrix,
+    missing_columns,
+    needed_names,
+    not_finite,
+)
 
 # Sums are joined so many at a time, always the same ones.
 _FAN_IN = 16
@@ -24,11 +32,6 @@ _APART = 2**40
 
 class ClusterError(ConnectionError):
     """The cluster was lost, or too many of its workers."""
-
-
-def is_dask(given: Any) -> bool:
-    """Whether this is a Dask collection; known without Dask."""
-    return hasattr(given, "__dask_graph__") and type(given).__module__.startswith("dask")
 
 
 class DaskSource(RowSource):
@@ -91,14 +94,14 @@ class DaskSource(RowSource):
             )
         self._starts = [number * _APART for number in range(len(self._parts))]
 
-    def _reduce(self, chunk_sum: ChunkSum[S], step: Callable[[int], None]) -> S:
+    def _reduce(self, block_sum: BlockSum[S], step: Callable[[int], None]) -> S:
         with self._watch.alive():
-            return self._sum(chunk_sum, step)
+            return self._sum(block_sum, step)
 
-    def _sum(self, chunk_sum: ChunkSum[S], step: Callable[[int], None]) -> S:
+    def _sum(self, block_sum: BlockSum[S], step: Callable[[int], None]) -> S:
         client = self._client
         # A task of its own, so that it is sent to each worker once, and can be sent anew.
-        work = client.submit(unchanged, (chunk_sum, self._features), pure=False)
+        work = client.submit(unchanged, (block_sum, self._features), pure=False)
         numbers = range(len(self._parts))
         if self.persist:
             self._hold()
@@ -261,13 +264,13 @@ def _load(part: Any, features: Features, number: int) -> Any:
     return as_matrix(part, features, _place(number))
 
 
-def _sum_of(chunk: Any, start: int, number: int, work: tuple[ChunkSum[S], Features]) -> S | None:
-    chunk_sum, features = work
+def _sum_of(chunk: Any, start: int, number: int, work: tuple[BlockSum[S], Features]) -> S | None:
+    block_sum, features = work
     if not len(chunk):
         return None
     try:
         with blas_threads_for(chunk.shape[1]):
-            return chunk_sum(chunk, start=start)
+            return block_sum(chunk, start=start)
     except NotFiniteError as error:
         place = f"row {error.row - start} of {_place(number)}"
         raise not_finite(place, features.label(error.column)) from None
@@ -275,7 +278,7 @@ def _sum_of(chunk: Any, start: int, number: int, work: tuple[ChunkSum[S], Featur
 
 def _add_up(parts: list[Any]) -> Any:
     present = [part for part in parts if part is not None]
-    return summed(present) if present else None
+    return add_up(present) if present else None
 
 
 def _place(number: int) -> str:

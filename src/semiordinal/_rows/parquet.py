@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..models import ColumnChunk, SourceError
-from .blocks import missing_columns, needed_names, wrong_type
-from .source import Chunk, LocalSource, Piece
+from .memory import ColumnarRows
+from .sources import (
+    Chunk,
+    LocalSource,
+    Piece,
+    SourceError,
+    missing_columns,
+    needed_names,
+    wrong_type,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -190,7 +197,7 @@ class ParquetSource(LocalSource):
         turn = start * self.n_columns // _RELEASE_ELEMENTS
         for batch in groups.batches(self._names, self.chunk_rows, run):
             columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self._names]
-            yield Chunk(ColumnChunk(columns), start, groups.place_from(first))
+            yield Chunk(ColumnarRows(columns), start, groups.place_from(first))
             first += batch.num_rows
             start += batch.num_rows
         if start * self.n_columns // _RELEASE_ELEMENTS > turn:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
-from ..rows import Block, as_dense
+from .rows import Block, as_dense
 
 Keys = NDArray[np.uint64]
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._typing import Array
-from ..rows import Block
-from .linear import MatrixRows
+from .memory import MatrixRows
+from .rows import Block
+
+if TYPE_CHECKING:
+    from .stream import StreamedRows
 
 # Columns whose mean is this many deviations from zero lose digits unless centred.
 _FAR_FROM_ZERO = 30.0
@@ -32,12 +35,12 @@ class ColumnMoments:
     center: Array | None
 
 
-def column_moments(rows: MatrixRows, weights: Array | None = None) -> ColumnMoments:
+def column_moments(rows: MatrixRows | StreamedRows, weights: Array | None = None) -> ColumnMoments:
     """Weighted mean and deviation of the columns over all rows.
 
     Parameters
     ----------
-    rows : MatrixRows
+    rows : MatrixRows or StreamedRows
         Not centred. Where their Gram matrix is known, the moments are taken from it.
     weights : array of shape (n_rows,) or None
 
@@ -48,7 +51,7 @@ def column_moments(rows: MatrixRows, weights: Array | None = None) -> ColumnMome
     >>> moments.mean, moments.scale
     (array([2., 5.]), array([1., 1.]))
     """
-    if rows.tail is not None:
+    if not isinstance(rows, MatrixRows):
         return _streamed_moments(rows, weights)
     if rows.is_sparse:
         matrix = sparse.vstack(rows.parts, format="csr").astype(np.float64)
@@ -65,7 +68,7 @@ def column_moments(rows: MatrixRows, weights: Array | None = None) -> ColumnMome
 
 
 def center_and_scale(
-    rows: MatrixRows, standardize: bool, weights: Array | None = None
+    rows: MatrixRows | StreamedRows, standardize: bool, weights: Array | None = None
 ) -> tuple[Array, Array]:
     """What to subtract from columns and to divide them by where distances are to be taken.
 
@@ -105,11 +108,11 @@ def _square_sum(block: Array) -> Array:
     return sums
 
 
-def _streamed_moments(rows: Any, weights: Array | None) -> ColumnMoments:
+def _streamed_moments(rows: StreamedRows, weights: Array | None) -> ColumnMoments:
     """Moments of rows in memory and of a stream, which was summed around a centre already."""
     head, tail = rows.head, rows.tail
     weight = head.n_rows if weights is None else weights.sum()
-    mean, variance = _mean_variance(head, weights)
+    mean, variance = _mean_variance(rows.matrix, weights)
     total = weight + tail.n_rows
     with np.errstate(over="ignore", invalid="ignore"):
         second = (weight * (variance + mean**2) + tail.squares) / total
@@ -133,7 +136,7 @@ def _check_squares(rows: MatrixRows, mean: Array, variance: Array) -> None:
             raise ValueError(_unsquarable(column, size))
 
 
-def _unsquarable(column: Any, size: str) -> str:
+def _unsquarable(column: np.integer, size: str) -> str:
     return (
         f"Column {column} of X holds values too {size} to be squared. Multiply it by a constant "
         "that brings them nearer to one; this changes no prediction."

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Generic
 
 import numpy as np
@@ -14,7 +12,7 @@ from scipy import sparse
 from .._threads import block_threads, map_in_order
 from .._typing import Array, Codes
 from .._workspace import workspace
-from ..rows import Block, RowLabels, S, as_dense, summed
+from .rows import Block, RowLabels, RowsInMemory, S, add_up, as_dense
 
 # A block of rows and its temporaries stay within a few megabytes of cache.
 _BLOCK_ELEMENTS = 2**18
@@ -32,112 +30,8 @@ def block_slices(n_rows: int, n_columns: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-class BlockRows(ABC):
-    """Rows served in blocks, each time they are asked for."""
-
-    n_rows: int
-    n_columns: int
-
-    @abstractmethod
-    def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Pairs of row slice and block; a block is valid until the next is asked for."""
-
-    @abstractmethod
-    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
-        """The sum of ``partial`` over blocks of all rows."""
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether blocks may be sparse."""
-        return False
-
-    @property
-    def head(self) -> BlockRows:
-        """All of them."""
-        return self
-
-    @property
-    def tail(self) -> None:
-        """No rows follow."""
-        return None
-
-    @abstractmethod
-    def take(self, rows: Codes) -> BlockRows:
-        """Some of the rows, by ascending index."""
-
-    @abstractmethod
-    def joined(self, more: Array) -> BlockRows:
-        """These rows and more, given by their inputs."""
-
-    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[BlockRows, RowLabels]:
-        """Evenly spaced rows of each label, weighted up to stand for all."""
-        rows, factors = [], []
-        for of_label in labels.groups():
-            kept = of_label[:: -(-len(of_label) // most_per_label)]
-            rows.append(kept)
-            factors.append(np.full(len(kept), len(of_label) / len(kept)))
-        index = np.concatenate(rows)
-        ascending = np.argsort(index)
-        index = index[ascending]
-        return self.take(index), labels.take(index, np.concatenate(factors)[ascending])
-
-    def kept(self) -> BlockRows:
-        """The same rows, held in memory where making them anew each time costs more."""
-        return self
-
-    @cached_property
-    def sums(self) -> Array:
-        """``Σ row``."""
-        return self.array_sums(lambda block: [_row_sum(block.values)])[0]
-
-    @cached_property
-    def gram(self) -> Array:
-        """``Σ row rowᵀ``."""
-        self.take_moments()
-        return self.gram
-
-    @property
-    def has_gram(self) -> bool:
-        """Whether ``gram`` is known without another pass."""
-        return "gram" in self.__dict__
-
-    def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array:
-        """Take ``sums``, ``gram`` and ``Σ weight · row`` while each block is in the cache."""
-
-        def moments(block: Block) -> list[Array]:
-            dense = as_dense(block.values)
-            found = [_row_sum(dense), dense.T @ dense]
-            if row_weights is not None:
-                rows = slice(block.start, block.start + len(dense))
-                found.append(row_weights(rows) @ dense)
-            return found
-
-        self.sums, self.gram, *weighted = self.array_sums(moments)
-        return weighted[0] if weighted else np.zeros(self.n_columns)
-
-    def array_sums(
-        self, partial: Callable[[Block], list[Array]], labels: RowLabels | None = None
-    ) -> list[Array]:
-        """The sums of arrays that ``partial`` gives for blocks of all rows."""
-        return self.reduce(lambda block: ArraySums(partial(block)), labels).arrays
-
-
-@dataclass
-class ArraySums:
-    """Arrays that add up."""
-
-    arrays: list[Array]
-
-    def add(self, other: ArraySums) -> None:
-        self.arrays = [mine + more for mine, more in zip(self.arrays, other.arrays, strict=True)]
-
-
-def _row_sum(block: Any) -> Array:
-    return np.ones(block.shape[0]) @ block
-
-
 @dataclass(frozen=True)
-class ChunkSum(Generic[S]):
+class BlockSum(Generic[S]):
     """The sum of ``partial`` over a chunk of rows, by blocks that fit the cache.
 
     Chunks are stored in 32 or 64 bits; each block is turned to 64 bits as it is needed.
@@ -151,7 +45,7 @@ class ChunkSum(Generic[S]):
 
     def __call__(self, chunk: Any, labels: RowLabels | None = None, start: int = 0) -> S:
         """Rows without ``labels`` have none. ``start`` is the number of the first row."""
-        return summed(self._parts(chunk, labels, start))
+        return add_up(self._parts(chunk, labels, start))
 
     def _parts(self, chunk: Any, labels: RowLabels | None, start: int) -> Iterator[S]:
         for rows in block_slices(chunk.shape[0], max(chunk.shape[1], self.n_columns)):
@@ -167,15 +61,15 @@ def _unlabeled(n_rows: int) -> RowLabels:
     return RowLabels(np.empty(0, dtype=np.intp), n_more=n_rows)
 
 
-class ColumnChunk:
+class ColumnarRows:
     """Rows given by their columns, each an array of numbers, as files of columns hold them."""
 
     def __init__(self, columns: Sequence[Any]):
         self.columns = columns
         self.shape = len(columns[0]), len(columns)
 
-    def __getitem__(self, rows: slice) -> ColumnChunk:
-        return ColumnChunk([column[rows] for column in self.columns])
+    def __getitem__(self, rows: slice) -> ColumnarRows:
+        return ColumnarRows([column[rows] for column in self.columns])
 
     def as_floats(self, center: Array | None) -> Array:
         """A matrix in the workspace, less a centre."""
@@ -190,7 +84,7 @@ class ColumnChunk:
 
 def as_floats(block: Any, center: Array | None) -> Any:
     """A block in 64 bits, less a centre; in the workspace if it is not as it was."""
-    if isinstance(block, ColumnChunk):
+    if isinstance(block, ColumnarRows):
         return block.as_floats(center)
     if sparse.issparse(block):
         if center is None:
@@ -207,7 +101,7 @@ def as_floats(block: Any, center: Array | None) -> Any:
     return floats
 
 
-class MatrixRows(BlockRows):
+class MatrixRows(RowsInMemory):
     """The rows of one or more matrices, one below the other, without joining them.
 
     Parameters
@@ -242,19 +136,19 @@ class MatrixRows(BlockRows):
             start += part.shape[0]
 
     def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
-        return self.reduce_chunks(ChunkSum(partial, self.center), labels)
+        return self.sum_blocks(BlockSum(partial, self.center), labels)
 
-    def reduce_chunks(self, chunk_sum: ChunkSum[S], labels: RowLabels | None) -> S:
+    def sum_blocks(self, block_sum: BlockSum[S], labels: RowLabels | None) -> S:
         """The sum over chunks of rows, by several threads where that pays."""
-        many = self.n_rows * max(self.n_columns, chunk_sum.n_columns) >= _THREADED_ELEMENTS
+        many = self.n_rows * max(self.n_columns, block_sum.n_columns) >= _THREADED_ELEMENTS
         threads = block_threads() if many else 1
 
         def of_chunk(item: tuple[int, Any, slice]) -> S:
             start, part, rows = item
             at = slice(start + rows.start, start + rows.stop)
-            return chunk_sum(part[rows], None if labels is None else labels.part(at), at.start)
+            return block_sum(part[rows], None if labels is None else labels.part(at), at.start)
 
-        return summed(map_in_order(of_chunk, self._chunks(), threads))
+        return add_up(map_in_order(of_chunk, self._chunks(), threads))
 
     def _chunks(self) -> Iterator[tuple[int, Any, slice]]:
         start = 0
@@ -267,7 +161,7 @@ class MatrixRows(BlockRows):
     def is_sparse(self) -> bool:
         return self.center is None and any(sparse.issparse(part) for part in self.parts)
 
-    def joined(self, more: Array) -> MatrixRows:
+    def append(self, more: Array) -> MatrixRows:
         """These rows and more."""
         return MatrixRows([*self.parts, more], self.center)
 

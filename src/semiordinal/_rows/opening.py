@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .blocks import BlockSource
-from .cluster import DaskSource, is_dask
+from .cluster import DaskSource
 from .parquet import ParquetSource
-from .source import Features, RowSource
+from .sources import BlockSource, Features, RowSource
 
 
 def is_source(X_unlabeled: Any) -> bool:
@@ -28,7 +27,7 @@ def is_source(X_unlabeled: Any) -> bool:
     )
 
 
-def opened(
+def open_source(
     X_unlabeled: Any, n_columns: int, names: Any = None, show_progress: bool = False
 ) -> RowSource:
     """The source, with its columns checked.
@@ -58,6 +57,11 @@ def _source(given: Any) -> RowSource:
     if isinstance(given, str | os.PathLike) or _are_paths(given) or hasattr(given, "get_fragments"):
         return ParquetSource(given)
     return BlockSource(given)
+
+
+def is_dask(given: Any) -> bool:
+    """Whether this is a Dask collection; known without importing Dask."""
+    return hasattr(given, "__dask_graph__") and type(given).__module__.startswith("dask")
 
 
 def _are_paths(given: Any) -> bool:

@@ -12,11 +12,11 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from .._typing import Array, Codes
-from ..rows import Block, RowLabels, S, dense_rows
-from .linear import BlockRows, ChunkSum, MatrixRows, block_slices
+from .memory import BlockSum, MatrixRows, block_slices
+from .rows import Block, RowLabels, RowsInMemory, S, dense_rows
 
-# Kernel columns up to this size are kept between passes.
-_KEPT_BYTES = 2**30
+# Kernel columns up to this size are held in memory between passes.
+_MATERIALIZED_BYTES = 2**30
 # The median distance is taken over at most this many rows, evenly spaced.
 _MEDIAN_ROWS = 2000
 # Eigenvalues of the kernel matrix below this share of the largest are rounding.
@@ -45,8 +45,8 @@ def gaussian_kernel(rows: Any, centers: Array, width: float) -> Array:
 
 
 @dataclass(frozen=True)
-class KernelColumns:
-    """Makes kernel columns of input rows.
+class KernelMap:
+    """From input rows to kernel columns.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class KernelColumns:
         kernel = gaussian_kernel(divide_columns(inputs, self.scale), self.centers, self.width)
         return kernel if self.basis is None else kernel @ self.basis
 
-    def orthonormal(self) -> KernelColumns:
+    def orthonormal(self) -> KernelMap:
         """The same functions by a basis that is orthonormal in the kernel's function space.
 
         The squared norm of a function is then that of its coefficients. Of all such bases this is
@@ -82,15 +82,15 @@ class KernelColumns:
         """
         gram = gaussian_kernel(self.centers, self.centers, self.width)
         values, vectors = linalg.eigh(gram)
-        kept = values > _RANK_TOLERANCE * values[-1]
-        scaled = vectors[:, kept] / values[kept] ** 0.25
+        significant = values > _RANK_TOLERANCE * values[-1]
+        scaled = vectors[:, significant] / values[significant] ** 0.25
         return replace(self, basis=scaled @ scaled.T)
 
 
-class KernelRows(BlockRows):
+class KernelRows(RowsInMemory):
     """Kernel columns computed block by block, each time they are asked for."""
 
-    def __init__(self, inputs: MatrixRows, columns: KernelColumns):
+    def __init__(self, inputs: MatrixRows, columns: KernelMap):
         self.inputs = inputs
         self.columns = columns
         self.n_rows = inputs.n_rows
@@ -103,18 +103,17 @@ class KernelRows(BlockRows):
                 yield at, self.columns(block[part])
 
     def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
-        chunk_sum = ChunkSum(partial, self.inputs.center, self.columns, self.n_columns)
-        return self.inputs.reduce_chunks(chunk_sum, labels)
+        block_sum = BlockSum(partial, self.inputs.center, self.columns, self.n_columns)
+        return self.inputs.sum_blocks(block_sum, labels)
 
-    def joined(self, more: Array) -> KernelRows:
-        """These rows and more, given by their inputs."""
-        return KernelRows(self.inputs.joined(more), self.columns)
+    def append(self, more: Array) -> KernelRows:
+        return KernelRows(self.inputs.append(more), self.columns)
 
     def take(self, rows: Codes) -> KernelRows:
         return KernelRows(self.inputs.take(rows), self.columns)
 
-    def kept(self) -> BlockRows:
-        if 8 * self.n_rows * self.n_columns > _KEPT_BYTES:
+    def materialize(self) -> RowsInMemory:
+        if 8 * self.n_rows * self.n_columns > _MATERIALIZED_BYTES:
             return self
         return MatrixRows([dense_rows(self)])
 

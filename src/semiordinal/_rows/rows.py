@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ._typing import Array, Codes
+from .._typing import Array, Codes
+
+if TYPE_CHECKING:
+    from .stream import Stream
 
 
 class Summable(Protocol):
@@ -32,7 +36,7 @@ class Block:
     start: int = 0
 
 
-def summed(parts: Iterable[S]) -> S:
+def add_up(parts: Iterable[S]) -> S:
     """The sum in the order given, so that it is the same however the parts were computed."""
     remaining = iter(parts)
     total = next(remaining)
@@ -41,97 +45,127 @@ def summed(parts: Iterable[S]) -> S:
     return total
 
 
-class Design(Protocol):
-    """Rows in blocks: what a model linear in its coefficients multiplies them with.
+class Rows(ABC):
+    """Rows of columns that coefficients multiply, wherever the rows lie.
 
-    ``reduce`` is the one way in which sums over rows are taken, wherever the rows lie: it
-    calls ``partial`` for blocks of them, in any process, and adds up what it gives.
+    Sums over rows are taken by ``reduce`` alone: it calls ``partial`` for blocks of them, in any
+    thread or process, and adds up what it returns. The first rows, ``head``, are in memory and
+    may have labels; unlabelled rows that are read in passes may follow, ``tail``.
     """
 
-    @property
-    def n_rows(self) -> int: ...
+    n_rows: int
+    n_columns: int
 
     @property
-    def n_columns(self) -> int: ...
+    @abstractmethod
+    def head(self) -> RowsInMemory:
+        """The rows in memory."""
+
+    @property
+    def tail(self) -> Stream | None:
+        """Unlabelled rows, each of weight one, that follow those in memory."""
+        return None
 
     @property
     def is_sparse(self) -> bool:
         """Whether blocks may be sparse."""
-        ...
+        return False
 
-    @property
-    def head(self) -> RowsInMemory:
-        """The rows in memory, labelled or not, which come first."""
-        ...
-
-    @property
-    def tail(self) -> Tail | None:
-        """Rows without labels that follow, if any do."""
-        ...
-
-    def reduce(self, partial: Callable[[Block], S], labels: RowLabels) -> S:
+    @abstractmethod
+    def reduce(self, partial: Callable[[Block], S], labels: RowLabels | None) -> S:
         """The sum of ``partial`` over blocks of all rows."""
-        ...
 
-    def thinned(self, labels: RowLabels, most_per_label: int) -> tuple[Design, RowLabels]:
+    @abstractmethod
+    def subsample(self, labels: RowLabels, most_per_label: int) -> tuple[RowsInMemory, RowLabels]:
         """Some rows of each label, weighted up to stand for all."""
-        ...
 
     def take(self, rows: Codes) -> RowsInMemory:
         """Some of the rows in memory, by ascending index."""
-        ...
+        return self.head.take(rows)
 
-    def kept(self) -> Design:
-        """The same rows, held in memory where making them anew each time costs more."""
-        ...
+    def materialize(self) -> Rows:
+        """The same rows, held in memory where computing them again each time costs more."""
+        return self
 
 
-class RowsInMemory(Design, Protocol):
-    """A design without a tail, so that its rows can be had as well as sums over them."""
+class RowsInMemory(Rows):
+    """Rows that can be had themselves, not only sums over them."""
+
+    @abstractmethod
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Pairs of row slice and block; a block is valid until the next is asked for."""
+
+    @abstractmethod
+    def take(self, rows: Codes) -> RowsInMemory:
+        """Some of the rows, by ascending index."""
+
+    @abstractmethod
+    def append(self, more: Array) -> RowsInMemory:
+        """These rows and more, given by their inputs."""
 
     @property
+    def head(self) -> RowsInMemory:
+        return self
+
+    def materialize(self) -> RowsInMemory:
+        return self
+
+    def subsample(self, labels: RowLabels, most_per_label: int) -> tuple[RowsInMemory, RowLabels]:
+        rows, factors = [], []
+        for of_label in labels.groups():
+            spaced = of_label[:: -(-len(of_label) // most_per_label)]
+            rows.append(spaced)
+            factors.append(np.full(len(spaced), len(of_label) / len(spaced)))
+        index = np.concatenate(rows)
+        ascending = np.argsort(index)
+        index = index[ascending]
+        return self.take(index), labels.take(index, np.concatenate(factors)[ascending])
+
+    @cached_property
     def sums(self) -> Array:
         """``Σ row``."""
-        ...
+        return self.array_sums(lambda block: [row_sum(block.values)])[0]
 
-    @property
+    @cached_property
     def gram(self) -> Array:
         """``Σ row rowᵀ``."""
-        ...
+        self.take_moments()
+        return self.gram
 
     @property
     def has_gram(self) -> bool:
         """Whether ``gram`` is known without another pass."""
-        ...
+        return "gram" in self.__dict__
 
     def take_moments(self, row_weights: Callable[[slice], Array] | None = None) -> Array:
-        """Take ``sums`` and ``gram`` in one pass; gives ``Σ weight · row``."""
-        ...
+        """Take ``sums``, ``gram`` and ``Σ weight · row`` while each block is in the cache."""
+
+        def moments(block: Block) -> list[Array]:
+            dense = as_dense(block.values)
+            parts = [row_sum(dense), dense.T @ dense]
+            if row_weights is not None:
+                rows = slice(block.start, block.start + len(dense))
+                parts.append(row_weights(rows) @ dense)
+            return parts
+
+        self.sums, self.gram, *weighted = self.array_sums(moments)
+        return weighted[0] if weighted else np.zeros(self.n_columns)
 
     def array_sums(
         self, partial: Callable[[Block], list[Array]], labels: RowLabels | None = None
     ) -> list[Array]:
-        """The sums of arrays that ``partial`` gives for blocks of all rows."""
-        ...
-
-    def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Pairs of row slice and block; a block is valid until the next is asked for."""
-        ...
-
-    def kept(self) -> RowsInMemory: ...
+        """The sums of arrays that ``partial`` returns for blocks of all rows."""
+        return self.reduce(lambda block: ArraySums(partial(block)), labels).arrays
 
 
-class Tail(Protocol):
-    """Rows without labels, each of weight one, that follow those in memory."""
+@dataclass
+class ArraySums:
+    """Arrays that add up."""
 
-    @property
-    def n_rows(self) -> int: ...
+    arrays: list[Array]
 
-    @property
-    def sums(self) -> Array: ...
-
-    @property
-    def gram(self) -> Array: ...
+    def add(self, other: ArraySums) -> None:
+        self.arrays = [mine + more for mine, more in zip(self.arrays, other.arrays, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -235,6 +269,11 @@ def dense_rows(design: RowsInMemory) -> Array:
     for rows, block in design.blocks():
         dense[rows] = as_dense(block)
     return dense
+
+
+def row_sum(block: Any) -> Array:
+    """``Σ row`` of a block."""
+    return np.ones(block.shape[0]) @ block
 
 
 def as_dense(block: Any) -> Array:
