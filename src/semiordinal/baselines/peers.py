@@ -97,7 +97,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         with fresh_fit(self):
             rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
             check_every_class_labeled(rows)
-            matrix, codes = rows.matrix.parts[0], rows.labels.codes
+            matrix, codes = rows.in_memory.parts[0], rows.labels.codes
             self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
             kept = np.flatnonzero((codes >= 0) | bool(self.keep_unlabeled))
             model = clone(self.estimator).set_params(**self._penalty_setting(rows.n_labeled))

@@ -93,7 +93,7 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
         check_count("n_rounds", self.n_rounds)
         with fresh_fit(self):
             rows = training_rows(self, X, y, None, None, self.estimator.classes, self.missing_label)
-            matrix, codes = rows.matrix.parts[0], rows.labels.codes.copy()
+            matrix, codes = rows.in_memory.parts[0], rows.labels.codes.copy()
             self.labeled_round_ = np.where(codes < 0, -1, 0)
             self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
             for current in range(1, self.n_rounds + 1):

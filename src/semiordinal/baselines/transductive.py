@@ -13,7 +13,7 @@ from .._checks import check_count, check_number
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
-from ..estimators.minimizer import RiskMinimizer, warn_if_short
+from ..estimators.base import BaseRiskClassifier, warn_if_short
 from ..estimators.prediction import ThresholdPredictor
 from ..estimators.training_rows import check_every_class_labeled, fresh_fit, training_rows
 from ..losses import get_loss
@@ -192,7 +192,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
             last = descents[-1]
             warn_if_short(last.solution, self.max_iter)
             _warn_if_unsettled(last, self.max_rounds)
-            learner._keep(problem, last.solution.variables)
+            learner._store_model(problem, last.solution.variables)
             self.learner_ = learner
             self.coef_, self.thresholds_ = learner.coef_, learner.thresholds_
             self.transduction_ = rows.classes[labeling.fill(last.pseudo_codes)]
@@ -205,7 +205,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
             self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
-    def _learner(self) -> RiskMinimizer:
+    def _learner(self) -> BaseRiskClassifier:
         shared = {
             name: getattr(self, name)
             for name in ("loss", "margin", "l2", "standardize", "max_iter", "tol", "random_state")

@@ -1,8 +1,7 @@
 """scikit-learn estimators."""
 
-from .kernel import KernelOrdinalClassifier
-from .linear import LinearOrdinalClassifier
-from .tuned import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
+from .kernel import KernelOrdinalClassifier, KernelOrdinalClassifierCV
+from .linear import LinearOrdinalClassifier, LinearOrdinalClassifierCV
 
 __all__ = [
     "KernelOrdinalClassifier",

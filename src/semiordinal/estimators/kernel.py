@@ -1,4 +1,4 @@
-"""The Gaussian-kernel classifier."""
+"""The Gaussian-kernel classifiers: with settings as given, and tuned."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from .._checks import check_number, is_count
+from .._checks import check_list, check_number, is_count
 from .._rows import (
     KernelMap,
     MatrixRows,
     Rows,
     RowsInMemory,
+    StreamedRows,
     as_dense,
     center_and_scale,
     divide_columns,
@@ -24,12 +25,15 @@ from .._rows import (
 )
 from .._typing import Array
 from ._docs import document
-from .minimizer import Columns, RiskMinimizer
+from ._tuned_docs import document as document_tuned
+from .base import BaseRiskClassifier
+from .problem import Columns
 from .training_rows import TrainingRows, check_finite
+from .tuned import BaseTunedClassifier
 
 
 @document
-class KernelOrdinalClassifier(RiskMinimizer):
+class KernelOrdinalClassifier(BaseRiskClassifier):
     """Gaussian-kernel ordinal classifier that learns from labelled and unlabelled rows.
 
     The score is ``Σ_j w_j exp(−‖x − c_j‖² / (2 σ²))`` with centres c_j at the distinct
@@ -142,20 +146,20 @@ class KernelOrdinalClassifier(RiskMinimizer):
     def _columns(self, rows: TrainingRows) -> Columns:
         check_finite(rows.matrix)
         mean, scale = center_and_scale(rows.matrix, self.standardize, rows.labels.weights)
-        labeled = _distinct(rows.matrix.take(np.flatnonzero(rows.labels.codes >= 0)))
+        labeled = _distinct(rows.in_memory.take(np.flatnonzero(rows.labels.codes >= 0)))
         centers = self._choose_centers(rows, labeled)
         width = self.bandwidth * median_distance(as_dense(labeled) / scale)
-        columns = _kernel_columns(mean, scale, centers, width)
+        kernel = _kernel_map(mean, scale, centers, width)
         if self.penalty == "function":
-            columns = columns.orthonormal()
-        fitted = {
+            kernel = kernel.orthonormal()
+        attributes = {
             "centers_": centers,
             "bandwidth_": width,
-            "basis_": columns.basis,
+            "basis_": kernel.basis,
             "column_mean_": mean,
             "column_scale_": scale,
         }
-        return Columns(_kernel_rows(rows.matrix, mean, columns), fitted=fitted)
+        return Columns(lambda matrix: _kernel_rows(matrix, mean, kernel), attributes)
 
     def _choose_centers(self, rows: TrainingRows, labeled: Any) -> Any:
         if self.centers == "labeled":
@@ -163,29 +167,131 @@ class KernelOrdinalClassifier(RiskMinimizer):
         if rows.matrix.tail is not None:
             raise ValueError(
                 f"centers={self.centers!r} needs all rows in memory, and X_unlabeled is read in "
-                "passes. Use centers='labeled', or set max_unlabeled."
+                "passes. Use centers='labeled', or give X_unlabeled in memory."
             )
-        distinct = _distinct(rows.matrix)
+        distinct = _distinct(rows.in_memory)
         if self.centers == "all" or self.centers >= distinct.shape[0]:
             return distinct
         random = check_random_state(self.random_state)
         return distinct[np.sort(random.permutation(distinct.shape[0])[: self.centers])]
 
     def _design(self, X: Any) -> RowsInMemory:
-        columns = _kernel_columns(
-            self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_
+        kernel = _kernel_map(self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_)
+        kernel = replace(kernel, basis=self.basis_)
+        return _kernel_rows(MatrixRows([X]), self.column_mean_, kernel).head
+
+
+@document_tuned
+class KernelOrdinalClassifierCV(BaseTunedClassifier):
+    """`KernelOrdinalClassifier` that chooses width, penalty, risk and thresholds from its rows.
+
+    As `LinearOrdinalClassifierCV`, with the width of the kernel beside the penalty.
+
+    Parameters
+    ----------
+    bandwidths : sequence of float, default=(0.5, 1.0, 2.0)
+        Candidates for σ, as multiples of the median distance between labelled rows.
+    centers : "labeled", "all" or int, default="labeled"
+        As of `KernelOrdinalClassifier`.
+    penalty : {"coef", "function"}, default="coef"
+        As of `KernelOrdinalClassifier`: what l2 multiplies.
+    {parameters}
+
+    Attributes
+    ----------
+    centers_ : array or sparse matrix of shape (n_centers, n_features)
+    bandwidth_ : float
+        σ, in units of the (standardised) columns.
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal import KernelOrdinalClassifierCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(400, 2))
+    >>> y = np.digitize((X**2).sum(axis=1), [1.0, 3.0]).astype(float)
+    >>> y[60:] = np.nan
+    >>> model = KernelOrdinalClassifierCV(random_state=0).fit(X, y)
+    >>> model.predict([[0.0, 0.0], [2.0, 2.0]])
+    array([0., 2.])
+    """
+
+    def __init__(
+        self,
+        *,
+        bandwidths: Any = (0.5, 1.0, 2.0),
+        centers: Any = "labeled",
+        penalty: str = "coef",
+        loss: str = "at",
+        margin: str = "logistic",
+        l2s: Any = (0.1, 0.01, 0.001, 0.0001, 0.00001),
+        unlabeled_weights: Any = (0.1, 0.25, 0.5),
+        removed_classes: Any = ("median",),
+        supervised_weights: str = "rows",
+        correction: str = "none",
+        thresholds: str = "auto",
+        criterion: str = "surrogate",
+        cv: Any = 5,
+        n_repeats: int = 1,
+        safety: float = 2.0,
+        standardize: bool = True,
+        class_prior: Any = "labels",
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        max_unlabeled: int = 20_000,
+        verbose: bool = False,
+        random_state: Any = None,
+    ):
+        super().__init__(
+            loss=loss,
+            margin=margin,
+            l2s=l2s,
+            unlabeled_weights=unlabeled_weights,
+            removed_classes=removed_classes,
+            supervised_weights=supervised_weights,
+            correction=correction,
+            thresholds=thresholds,
+            criterion=criterion,
+            cv=cv,
+            n_repeats=n_repeats,
+            safety=safety,
+            standardize=standardize,
+            class_prior=class_prior,
+            classes=classes,
+            missing_label=missing_label,
+            max_iter=max_iter,
+            tol=tol,
+            max_unlabeled=max_unlabeled,
+            verbose=verbose,
+            random_state=random_state,
         )
-        columns = replace(columns, basis=self.basis_)
-        return _kernel_rows(MatrixRows([X]), self.column_mean_, columns).head
+        self.bandwidths = bandwidths
+        self.centers = centers
+        self.penalty = penalty
+
+    def _check_parameters(self) -> None:
+        check_list("bandwidths", self.bandwidths)
+        for bandwidth in self.bandwidths:
+            check_number("each of bandwidths: bandwidths", bandwidth, 0, open_low=True)
+        super()._check_parameters()
+
+    def _models(self) -> list[BaseRiskClassifier]:
+        shared = {"centers": self.centers, "penalty": self.penalty, **self._shared_settings()}
+        return [
+            KernelOrdinalClassifier(bandwidth=float(width), **shared) for width in self.bandwidths
+        ]
 
 
-def _kernel_columns(mean: Array, scale: Array, centers: Any, width: float) -> KernelMap:
+def _kernel_map(mean: Array, scale: Array, centers: Any, width: float) -> KernelMap:
     shifted = centers if sparse.issparse(centers) else centers - mean
     return KernelMap(scale, divide_columns(shifted, scale), width)
 
 
-def _kernel_rows(matrix: Any, mean: Array, columns: KernelMap) -> Rows:
-    return kernel_rows(matrix.centered(mean) if mean.any() else matrix, columns)
+def _kernel_rows(matrix: MatrixRows | StreamedRows, mean: Array, kernel: KernelMap) -> Rows:
+    return kernel_rows(matrix.centered(mean) if mean.any() else matrix, kernel)
 
 
 def _distinct(rows: MatrixRows) -> Any:

@@ -1,4 +1,4 @@
-"""The linear classifier."""
+"""The linear classifiers: with settings as given, and tuned."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import Any
 
 from .._rows import MatrixRows, column_moments
 from ._docs import document
-from .minimizer import Columns, RiskMinimizer, Standardization
+from ._tuned_docs import document as document_tuned
+from .base import BaseRiskClassifier
+from .problem import Columns, Standardization
 from .training_rows import TrainingRows, check_finite
+from .tuned import BaseTunedClassifier
 
 
 @document
-class LinearOrdinalClassifier(RiskMinimizer):
+class LinearOrdinalClassifier(BaseRiskClassifier):
     """Linear ordinal classifier that learns from labelled and unlabelled rows.
 
     It minimises ``risk + (l2/2)‖w‖²`` exactly, over coefficients w (of standardised
@@ -46,7 +49,7 @@ class LinearOrdinalClassifier(RiskMinimizer):
     """
 
     def _columns(self, rows: TrainingRows) -> Columns:
-        return Columns(rows.matrix)
+        return Columns(lambda matrix: matrix)
 
     def _standardization(self, rows: TrainingRows) -> Standardization:
         check_finite(rows.matrix)
@@ -65,3 +68,45 @@ class LinearOrdinalClassifier(RiskMinimizer):
 
     def _design(self, X: Any) -> MatrixRows:
         return MatrixRows([X])
+
+
+@document_tuned
+class LinearOrdinalClassifierCV(BaseTunedClassifier):
+    """`LinearOrdinalClassifier` that chooses penalty, risk and thresholds from its rows.
+
+    1. The penalty is chosen by cross-validation on the labelled rows.
+    2. Unlabelled rows enter the risk with a weight above zero only if that lowers the
+       criterion by more than ``safety`` standard errors.
+    3. Thresholds are refitted: with given class priors, to those at which the unlabelled
+       rows have these priors, drawn back to what held-out labelled rows say as far as these
+       contradict them; without, they are calibrated where that pays.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal import LinearOrdinalClassifierCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> truth = np.digitize(X @ [1.0, -1.0, 0.0] + rng.logistic(size=500), [-1.0, 1.0])
+    >>> y = np.where(np.arange(500) < 30, truth, np.nan)
+    >>> prior = np.bincount(truth) / 500
+    >>> model = LinearOrdinalClassifierCV(class_prior=prior, random_state=0).fit(X, y)
+    >>> model.l2_, model.unlabeled_weight_, round(model.prior_share_, 2)
+    (0.3, 0.0, 1.0)
+    """
+
+    def _models(self) -> list[BaseRiskClassifier]:
+        return [LinearOrdinalClassifier(**self._shared_settings())]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags

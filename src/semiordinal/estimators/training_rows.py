@@ -21,6 +21,7 @@ from .._rows import (
     MatrixRows,
     RowLabels,
     RowSource,
+    StreamedRows,
     drawn_rows,
     is_source,
     open_source,
@@ -37,23 +38,22 @@ _DTYPES = [np.float64, np.float32]
 class TrainingRows:
     """Rows of features, with a label code and a weight for each."""
 
-    matrix: Any  # MatrixRows, followed by a stream or not
+    matrix: MatrixRows | StreamedRows
     labels: RowLabels
     classes: NDArray[Any]
     source: RowSource | None = None  # of more unlabelled rows, in passes
     draw: DrawPartial | None = None  # of some of these
     n_offered: int | None = None  # unlabelled rows that there were, where some were drawn
 
+    @property
+    def in_memory(self) -> MatrixRows:
+        """The rows in memory, without those that are read in passes."""
+        return self.matrix if isinstance(self.matrix, MatrixRows) else self.matrix.matrix
+
     def stacked(self) -> Any:
         """The rows in memory as one array, or one sparse matrix."""
-        parts = self.matrix.parts
-        return (
-            sparse.vstack(parts, format="csr") if self.matrix.is_sparse else np.concatenate(parts)
-        )
-
-    def centered(self, center: Array) -> TrainingRows:
-        """The same rows less a centre."""
-        return replace(self, matrix=self.matrix.centered(center))
+        parts, is_sparse = self.in_memory.parts, self.in_memory.is_sparse
+        return sparse.vstack(parts, format="csr") if is_sparse else np.concatenate(parts)
 
     @property
     def n_unlabeled(self) -> int:
@@ -69,21 +69,43 @@ class TrainingRows:
         totals = self.labels.totals(len(self.classes))
         return totals[:-1], float(totals[-1])
 
-    def read(self, take_gram: bool) -> TrainingRows:
-        """The rows with those of the source: after a first pass over it, or drawn from it."""
+    def read(self, take_gram: bool, sample: DrawPartial | None = None) -> TrainingRows:
+        """The rows with those of the source: after a first pass over it, or drawn from it.
+
+        ``sample`` says which of its rows `sample` will want, so that one pass does for both.
+        """
         if self.source is None:
             return self
-        known = self.source.n_rows
-        if self.draw is None or (known is not None and known <= self.draw.size):
-            streamed = read_stream(self.matrix, self.source, take_gram)
-            labels = replace(self.labels, n_more=streamed.tail.n_rows)
-            return replace(self, matrix=streamed, labels=labels)
-        found = self.source.reduce(BlockSum(FinitePartial(replace(self.draw, n_rows=known))))
-        more = found.matrix()
-        labels = _followed(self.labels.head, len(more))
-        matrix = MatrixRows([*self.matrix.parts, more])
-        n_offered = self.labels.head.n_unlabeled + found.n
-        return replace(self, matrix=matrix, labels=labels, n_offered=n_offered)
+        n_known = self.source.n_rows
+        with blas_threads_for(self.matrix.n_columns):
+            if self.draw is None or (n_known is not None and n_known <= self.draw.size):
+                if sample is not None:
+                    sample = replace(sample, n_rows=n_known)
+                streamed = read_stream(self.in_memory, self.source, take_gram, sample)
+                labels = replace(self.labels, n_more=streamed.tail.n_rows)
+                return replace(self, matrix=streamed, labels=labels)
+            draw = FinitePartial(replace(self.draw, n_rows=n_known))
+            drawn = self.source.reduce(BlockSum(draw))
+        more = drawn.matrix()
+        return replace(
+            self,
+            matrix=self.in_memory.append(more),
+            labels=_followed(self.labels.head, len(more)),
+            n_offered=self.labels.head.n_unlabeled + drawn.n,
+        )
+
+    def sample(self, draw: DrawPartial) -> TrainingRows:
+        """The labelled rows and at most so many unlabelled ones, all in memory."""
+        if isinstance(self.matrix, StreamedRows):
+            more = self.matrix.tail.drawn
+            labels = _followed(self.labels.head, len(more))
+            return replace(self, matrix=self.in_memory.append(more), labels=labels)
+        if self.n_unlabeled <= draw.size:
+            return self
+        unlabeled = np.flatnonzero(self.labels.codes < 0)
+        drawn = unlabeled[drawn_rows(len(unlabeled), draw.size, draw.seed)]
+        rows = np.sort(np.concatenate([np.flatnonzero(self.labels.codes >= 0), drawn]))
+        return replace(self, matrix=self.in_memory.take(rows), labels=self.labels.take(rows))
 
 
 @contextmanager
@@ -212,9 +234,10 @@ def check_every_class_labeled(rows: TrainingRows) -> None:
         )
 
 
-def check_finite(matrix: Any) -> None:
+def check_finite(matrix: MatrixRows | StreamedRows) -> None:
     """Raise where a number in memory is not finite, known by the sums, needed anyhow."""
-    matrix = matrix.head
+    if isinstance(matrix, StreamedRows):  # the stream was checked as it was read
+        matrix = matrix.matrix
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(matrix.sums).all():
             for part in matrix.parts:

@@ -1,105 +1,70 @@
-"""Classifiers that tune themselves."""
+"""What the tuned classifiers share: search, fit, thresholds, and the reasons for all three."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, Self
 
-from .._checks import check_list, check_number
-from ._tuned import TunedClassifier
-from ._tuned_docs import document
-from .kernel import KernelOrdinalClassifier
-from .linear import LinearOrdinalClassifier
-from .minimizer import RiskMinimizer
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._checks import check_count, check_flag, check_list, check_number
+from .._rows import DrawPartial
+from .._threads import blas_threads_for
+from .._typing import Array, Codes
+from ..calibration import calibrate_on_labels
+from ..corrections import get_correction
+from ..losses import get_loss
+from ..priors import (
+    CLASS_PRIORS,
+    ESTIMATED_PRIOR,
+    resolve_prior,
+    shifted_prior,
+)
+from ..risks import Risk
+from ..tuning import (
+    THRESHOLDS,
+    Candidate,
+    Choice,
+    ChosenThresholds,
+    Fold,
+    Gain,
+    TuningRows,
+    choose_thresholds,
+    get_criterion,
+    held_out_scores,
+    labeled_folds,
+    leave_one_out_path,
+    search,
+    split_rows,
+)
+from .base import BaseRiskClassifier
+from .prediction import ProbabilityPredictor
+from .problem import FittingProblem, removed_code
+from .training_rows import (
+    TrainingRows,
+    check_every_class_labeled,
+    fresh_fit,
+    training_rows,
+)
+
+# Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
+_PENALTY_WITHOUT_FOLDS = 0.01
 
 
-@document
-class LinearOrdinalClassifierCV(TunedClassifier):
-    """`LinearOrdinalClassifier` that chooses penalty, risk and thresholds from its rows.
+class BaseTunedClassifier(ProbabilityPredictor):
+    """A classifier that chooses penalty, risk and thresholds from its training rows."""
 
-    1. The penalty is chosen by cross-validation on the labelled rows.
-    2. Unlabelled rows enter the risk with a weight above zero only if that lowers the
-       criterion by more than ``safety`` standard errors.
-    3. Thresholds are refitted: with given class priors, to those at which the unlabelled
-       rows have these priors, drawn back to what held-out labelled rows say as far as these
-       contradict them; without, they are calibrated where that pays.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from semiordinal import LinearOrdinalClassifierCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(500, 3))
-    >>> truth = np.digitize(X @ [1.0, -1.0, 0.0] + rng.logistic(size=500), [-1.0, 1.0])
-    >>> y = np.where(np.arange(500) < 30, truth, np.nan)
-    >>> prior = np.bincount(truth) / 500
-    >>> model = LinearOrdinalClassifierCV(class_prior=prior, random_state=0).fit(X, y)
-    >>> model.l2_, model.unlabeled_weight_, round(model.prior_share_, 2)
-    (0.3, 0.0, 1.0)
-    """
-
-    def _plain_classifiers(self) -> list[RiskMinimizer]:
-        return [LinearOrdinalClassifier(**self._shared_settings())]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
-
-
-@document
-class KernelOrdinalClassifierCV(TunedClassifier):
-    """`KernelOrdinalClassifier` that chooses width, penalty, risk and thresholds from its rows.
-
-    As `LinearOrdinalClassifierCV`, with the width of the kernel beside the penalty.
-
-    Parameters
-    ----------
-    bandwidths : sequence of float, default=(0.5, 1.0, 2.0)
-        Candidates for σ, as multiples of the median distance between labelled rows.
-    centers : "labeled", "all" or int, default="labeled"
-        As of `KernelOrdinalClassifier`.
-    penalty : {"coef", "function"}, default="coef"
-        As of `KernelOrdinalClassifier`: what l2 multiplies.
-    {parameters}
-
-    Attributes
-    ----------
-    centers_ : array or sparse matrix of shape (n_centers, n_features)
-    bandwidth_ : float
-        σ, in units of the (standardised) columns.
-    {attributes}
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from semiordinal import KernelOrdinalClassifierCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-2, 2, size=(400, 2))
-    >>> y = np.digitize((X**2).sum(axis=1), [1.0, 3.0]).astype(float)
-    >>> y[60:] = np.nan
-    >>> model = KernelOrdinalClassifierCV(random_state=0).fit(X, y)
-    >>> model.predict([[0.0, 0.0], [2.0, 2.0]])
-    array([0., 2.])
-    """
+    _takes_sources = True
 
     def __init__(
         self,
         *,
-        bandwidths: Any = (0.5, 1.0, 2.0),
-        centers: Any = "labeled",
-        penalty: str = "coef",
         loss: str = "at",
         margin: str = "logistic",
-        l2s: Any = (0.1, 0.01, 0.001, 0.0001, 0.00001),
+        l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
         unlabeled_weights: Any = (0.1, 0.25, 0.5),
         removed_classes: Any = ("median",),
         supervised_weights: str = "rows",
@@ -107,7 +72,7 @@ class KernelOrdinalClassifierCV(TunedClassifier):
         thresholds: str = "auto",
         criterion: str = "surrogate",
         cv: Any = 5,
-        n_repeats: int = 1,
+        n_repeats: int = 2,
         safety: float = 2.0,
         standardize: bool = True,
         class_prior: Any = "labels",
@@ -115,41 +80,317 @@ class KernelOrdinalClassifierCV(TunedClassifier):
         missing_label: Any = math.nan,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        max_unlabeled: int = 20_000,
+        verbose: bool = False,
         random_state: Any = None,
     ):
-        super().__init__(
-            loss=loss,
-            margin=margin,
-            l2s=l2s,
-            unlabeled_weights=unlabeled_weights,
-            removed_classes=removed_classes,
-            supervised_weights=supervised_weights,
-            correction=correction,
-            thresholds=thresholds,
-            criterion=criterion,
-            cv=cv,
-            n_repeats=n_repeats,
-            safety=safety,
-            standardize=standardize,
-            class_prior=class_prior,
-            classes=classes,
-            missing_label=missing_label,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
+        self.loss = loss
+        self.margin = margin
+        self.l2s = l2s
+        self.unlabeled_weights = unlabeled_weights
+        self.removed_classes = removed_classes
+        self.supervised_weights = supervised_weights
+        self.correction = correction
+        self.thresholds = thresholds
+        self.criterion = criterion
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.safety = safety
+        self.standardize = standardize
+        self.class_prior = class_prior
+        self.classes = classes
+        self.missing_label = missing_label
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_unlabeled = max_unlabeled
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @abstractmethod
+    def _models(self) -> list[BaseRiskClassifier]:
+        """Plain classifiers that differ in how they see the rows, one for each such setting."""
+
+    def _shared_settings(self) -> dict[str, Any]:
+        """Parameters of a plain classifier that are the same for all candidates."""
+        names = (
+            *("loss", "margin", "supervised_weights", "correction"),
+            *("standardize", "classes", "missing_label", "max_iter", "tol", "random_state"),
         )
-        self.bandwidths = bandwidths
-        self.centers = centers
-        self.penalty = penalty
+        return {name: getattr(self, name) for name in names}
+
+    def _latent(self, X: Any) -> Array:
+        return self.estimator_._latent(X)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Choose and fit, from labelled and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight two counts as two such rows, labelled or not.
+        X_unlabeled : array, sparse matrix, data frame or source of rows, optional
+            More rows without labels, each of weight one, in any form that
+            `LinearOrdinalClassifier.fit` takes.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        with fresh_fit(self):
+            rows = training_rows(
+                self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label, False
+            )
+            check_every_class_labeled(rows)
+            self._fit_rows(rows, self._folds(rows, sample_weight))
+        return self
+
+    def _fit_rows(self, rows: TrainingRows, folds: list[Fold]) -> None:
+        loss = get_loss(self.loss, self.margin)
+        is_estimated = isinstance(self.class_prior, str) and self.class_prior == ESTIMATED_PRIOR
+        given = "labels" if is_estimated else self.class_prior
+        prior = resolve_prior(given, rows.totals[0], rows.classes)
+        removed = self._removed_codes(rows)
+        if self.thresholds == "prior" and not rows.n_unlabeled:
+            raise ValueError(
+                "thresholds='prior' needs unlabelled rows: give some, or set thresholds='auto'."
+            )
+        models = self._models()
+        risk = self._common_risk(models[0], rows, prior)
+        draw = DrawPartial(int(self.max_unlabeled), self._draw_seed())
+        rows = rows.read(take_gram=False, sample=draw)
+        problems = [model._problem(rows, loss, risk, prior) for model in models]
+        sample = rows.sample(draw)
+        folds = _folds_of_sample(folds, rows.labels.codes, sample.labels.codes)
+        settings = [_tuning_rows(problem, sample) for problem in problems]
+        with blas_threads_for(settings[0].design.n_columns):
+            if is_estimated and folds:
+                prior = self._estimated_prior(settings, folds)
+                settings = [setting.with_prior(prior) for setting in settings]
+            choice = self._choose(settings, folds, removed)
+        setting = 0 if choice is None else choice.setting
+        candidate = Candidate(_nearest_penalty(self.l2s)) if choice is None else choice.candidate
+        if not candidate.unlabeled_weight:  # has no effect then, but has a name
+            candidate = replace(candidate, removed=removed[0])
+        model = models[setting].set_params(
+            l2=candidate.l2,
+            unlabeled_weight=candidate.unlabeled_weight,
+            removed_class=rows.classes.tolist()[candidate.removed],
+            class_prior=prior,
+            classes=rows.classes,
+        )
+        problem = problems[setting].with_risk(candidate.risk(risk), candidate.l2, prior)
+        model._store(rows, problem, model._solve(problem))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
+        thresholds = self._thresholds(settings[setting], problem, choice, model)
+        self._store(model, rows, choice, candidate, thresholds)
+
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _check_parameters(self) -> None:
-        check_list("bandwidths", self.bandwidths)
-        for bandwidth in self.bandwidths:
-            check_number("each of bandwidths: bandwidths", bandwidth, 0, open_low=True)
-        super()._check_parameters()
+        self._models()[0]._check_parameters()
+        get_loss(self.loss, self.margin)
+        get_criterion(self.criterion)
+        check_list("l2s", self.l2s)
+        check_list("unlabeled_weights", self.unlabeled_weights, may_be_empty=True)
+        check_list("removed_classes", self.removed_classes, "rules or classes")
+        for name, high in (("l2s", math.inf), ("unlabeled_weights", 1.0)):
+            for value in getattr(self, name):
+                check_number(f"each of {name}: {name}", value, 0.0, high)
+        known_priors = (*CLASS_PRIORS, ESTIMATED_PRIOR)
+        if isinstance(self.class_prior, str) and self.class_prior not in known_priors:
+            raise ValueError(
+                f"class_prior={self.class_prior!r} is not known; choose one of "
+                f"{list(known_priors)}, or give one probability for each class, in order."
+            )
+        if self.thresholds not in THRESHOLDS:
+            raise ValueError(
+                f"thresholds={self.thresholds!r} is not known; choose one of {list(THRESHOLDS)}."
+            )
+        _check_cv(self.cv)
+        check_count("n_repeats", self.n_repeats)
+        check_count("max_unlabeled", self.max_unlabeled)
+        check_flag("verbose", self.verbose)
+        check_number("safety", self.safety, 0)
 
-    def _plain_classifiers(self) -> list[RiskMinimizer]:
-        shared = {"centers": self.centers, "penalty": self.penalty, **self._shared_settings()}
-        return [
-            KernelOrdinalClassifier(bandwidth=float(width), **shared) for width in self.bandwidths
-        ]
+    def _common_risk(self, model: BaseRiskClassifier, rows: TrainingRows, prior: Array) -> Risk:
+        """The supervised risk, with the correction that those with unlabelled rows have."""
+        risk = model.set_params(unlabeled_weight=0.0)._risk(rows, prior)
+        return replace(risk, correction=get_correction(model.correction, model.leak))
+
+    def _folds(self, rows: TrainingRows, sample_weight: Any) -> list[Fold]:
+        codes = rows.labels.codes
+        if isinstance(self.cv, str):  # "loo"
+            return labeled_folds(codes, _each_alone(codes), 1, None)
+        cv = self.cv
+        is_listed = not isinstance(cv, int | np.integer) and not hasattr(cv, "split")
+        if is_listed and np.ndim(sample_weight):
+            cv = _without_zero_weights(cv, np.asarray(sample_weight))
+        return labeled_folds(codes, cv, self.n_repeats, self.random_state)
+
+    def _removed_codes(self, rows: TrainingRows) -> list[int]:
+        """Classes that may be removed."""
+        codes = [removed_code(rule, rows, "removed_classes") for rule in self.removed_classes]
+        return list(dict.fromkeys(codes))
+
+    def _choose(
+        self, settings: list[TuningRows], folds: list[Fold], removed: list[int]
+    ) -> Choice | None:
+        if not folds:
+            return None
+        weights = [float(weight) for weight in self.unlabeled_weights if weight > 0]
+        return search(
+            settings,
+            folds,
+            [float(l2) for l2 in self.l2s],
+            [(weight, code) for weight in weights for code in removed],
+            get_criterion(self.criterion),
+            float(self.safety),
+            int(self.max_iter),
+            leave_one_out_path if isinstance(self.cv, str) else None,
+        )
+
+    def _estimated_prior(self, settings: list[TuningRows], folds: list[Fold]) -> Array:
+        """Priors of the unlabelled rows by EM, from probabilities calibrated on held-out rows."""
+        choice = self._choose(settings, folds, [])
+        assert choice is not None
+        rows = settings[choice.setting]
+        if not len(rows.unlabeled):
+            return rows.class_prior
+        # The scores of the folds' models stand for those of one model, on their own scales.
+        coef = choice.held_out.coefs.mean(axis=0)
+        scores = held_out_scores(choice.held_out, rows, coef)
+        assert scores.unlabeled is not None
+        calibrated = calibrate_on_labels(scores, rows.class_prior)
+        return shifted_prior(calibrated.probabilities(scores.unlabeled), rows.class_prior)
+
+    def _thresholds(
+        self,
+        rows: TuningRows,
+        problem: FittingProblem,
+        choice: Choice | None,
+        model: BaseRiskClassifier,
+    ) -> ChosenThresholds:
+        if choice is None:
+            why = "No class has two labelled rows, so nothing could be held out to choose by."
+            return ChosenThresholds(model.thresholds_, "risk", 0.0, Gain(), why)
+        offset = 0.0 if problem.center is None else problem.center @ model.coef_
+        from_labels = isinstance(self.class_prior, str) and self.class_prior == "labels"
+        chosen = choose_thresholds(
+            self.thresholds,
+            choice.held_out,
+            rows,
+            model.coef_,
+            model.thresholds_ - offset,
+            not from_labels,
+            float(self.safety),
+            choice.supervised_held_out,
+        )
+        return replace(chosen, thresholds=chosen.thresholds + offset)
+
+    def _store(
+        self,
+        model: BaseRiskClassifier,
+        rows: TrainingRows,
+        choice: Choice | None,
+        candidate: Candidate,
+        chosen: ChosenThresholds,
+    ) -> None:
+        """Set the fitted attributes."""
+        if chosen.kind != "risk" and get_loss(self.loss, self.margin).has_probabilities:
+            # On this scale σ(θ − f) is the calibrated probability.
+            model.coef_ = model.coef_ * chosen.log_odds
+            model.thresholds_ = chosen.thresholds * chosen.log_odds
+        else:
+            model.thresholds_ = chosen.thresholds
+        self.estimator_ = model
+        for name, value in vars(model).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        self.l2_ = candidate.l2
+        self.unlabeled_weight_ = candidate.unlabeled_weight
+        self.prior_share_ = chosen.prior_share
+        self.gain_, self.gain_se_ = chosen.gain.mean, chosen.gain.se
+        self.reason_ = f"{_risk_reason(choice, float(self.safety))} {chosen.reason}"
+        self.cv_results_ = {} if choice is None else _results(choice, rows)
+
+
+def _tuning_rows(problem: FittingProblem, sample: TrainingRows) -> TuningRows:
+    """The rows that the search looks at, as the columns of a problem."""
+    design = problem.columns_of(sample.in_memory).materialize()
+    return TuningRows(
+        design, sample.labels, problem.loss, problem.coordinates, problem.class_prior, problem.risk
+    )
+
+
+def _folds_of_sample(folds: list[Fold], codes: Codes, sample_codes: Codes) -> list[Fold]:
+    """Folds by positions among the rows of a sample that holds the same labelled rows."""
+    labeled, in_sample = np.flatnonzero(codes >= 0), np.flatnonzero(sample_codes >= 0)
+
+    def positions(rows: Codes) -> Codes:
+        return in_sample[np.searchsorted(labeled, rows)]
+
+    return [Fold(positions(fold.train), positions(fold.test), fold.group) for fold in folds]
+
+
+def _risk_reason(choice: Choice | None, safety: float) -> str:
+    if choice is None:
+        return "The penalty is the default one."
+    if choice.candidate.unlabeled_weight:
+        return (
+            f"Unlabelled rows weigh {choice.candidate.unlabeled_weight:.2g} in the risk: the "
+            f"criterion falls by {choice.gain.mean:.3g} ± {choice.gain.se:.2g}."
+        )
+    tried = any(choice.results["unlabeled_weight"])
+    if not tried:
+        return "The risk is that of the labelled rows."
+    return (
+        "The risk is that of the labelled rows: with unlabelled rows no criterion fell by more "
+        f"than {safety:g} standard errors."
+    )
+
+
+def _results(choice: Choice, rows: TrainingRows) -> dict[str, Array]:
+    """The table of candidates as arrays; the removed class by its name."""
+    results = {name: np.array(column) for name, column in choice.results.items()}
+    results["removed_class"] = rows.classes[results.pop("removed")]
+    return results
+
+
+def _nearest_penalty(l2s: Any) -> float:
+    def distance(l2: float) -> float:
+        return abs(math.log((l2 + 1e-12) / _PENALTY_WITHOUT_FOLDS))
+
+    return min(map(float, l2s), key=distance)
+
+
+def _each_alone(codes: Codes) -> list[tuple[Codes, Codes]]:
+    labeled = np.flatnonzero(codes >= 0)
+    return [(labeled[labeled != row], np.array([row])) for row in labeled]
+
+
+def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
+    """Splits of the rows that are left when those of weight zero are not."""
+    position = np.cumsum(weights != 0) - 1
+
+    def kept(part: Codes) -> Codes:
+        return position[part[weights[part] != 0]]
+
+    pairs = (split_rows(split, len(weights)) for split in cv)
+    return [(kept(train), kept(test)) for train, test in pairs]
+
+
+def _check_cv(cv: Any) -> None:
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if cv < 2:
+            raise ValueError(f"cv={cv!r} must be at least 2 folds.")
+        return
+    is_splits = not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
+    if not is_splits and cv != "loo":
+        raise ValueError(f"cv={cv!r} must be a number of folds, a splitter, splits, or 'loo'.")

@@ -18,10 +18,11 @@ from .._typing import Array, Codes
 from ..coordinates import ThresholdMap
 from ..empirical_risk import EmpiricalRisk
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
-from ..estimators.minimizer import RiskMinimizer
+from ..estimators.base import BaseRiskClassifier
+from ..estimators.problem import FittingProblem
 from ..latent_risk import LatentRisk
 from ..losses import OrdinalLoss
-from ..objective import Objective, with_room
+from ..objective import with_room
 from ..risks import LabelWeights
 from ..solvers import Solution
 from ..sums import Sums
@@ -140,7 +141,7 @@ class ScoredRisk(EmpiricalRisk):
         return Sums(total.value, by_latent @ self._matrix, total.thresholds)
 
 
-class _ByAdam(RiskMinimizer):
+class _ByAdam(BaseRiskClassifier):
     """Makes a classifier train as the paper does; ``max_iter`` is the number of epochs."""
 
     learning_rate: ClassVar[float]
@@ -150,7 +151,8 @@ class _ByAdam(RiskMinimizer):
             return super()._threshold_map(loss, n_classes)
         return FreeThresholdMap.of(n_classes - 1, float(self.order_penalty))
 
-    def _minimize(self, objective: Objective, more_starts: Callable[[], list[Array]]) -> Solution:
+    def _solve(self, problem: FittingProblem) -> Solution:
+        objective = problem.objective
         start = objective.start()
         if not objective.risk.loss.unit_gaps:  # a quadratic risk needs no rows at all
             objective = objective.with_risk(ScoredRisk(objective.risk))

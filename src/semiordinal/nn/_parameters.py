@@ -53,5 +53,5 @@ def describe_run(model: NeuralOrdinalClassifier, rows: TrainingRows) -> dict[str
     run["n_features"] = rows.matrix.n_columns
     run["classes"] = [str(label) for label in rows.classes]
     run["rows_by_label"] = np.bincount(rows.labels.codes + 1).tolist()
-    run["column_sums"] = rows.matrix.sums.tolist()
+    run["column_sums"] = rows.in_memory.sums.tolist()
     return {k: v.item() if isinstance(v, np.generic) else v for k, v in run.items()}

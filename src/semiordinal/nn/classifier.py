@@ -14,7 +14,7 @@ from skorch.helper import predefined_split
 from .._rows import MatrixRows, RowLabels, column_moments
 from .._typing import Array
 from ..estimators.prediction import ProbabilityPredictor
-from ..estimators.risk_choice import RiskChooser
+from ..estimators.problem import RiskParameters
 from ..estimators.training_rows import TrainingRows, fresh_fit, training_rows
 from ..priors import resolve_prior
 from ..risks import Risk
@@ -52,7 +52,7 @@ _LARGEST_SEED = 2**31 - 1
 
 
 @document
-class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
+class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
     """Neural ordinal classifier that learns from labelled and unlabelled rows.
 
     A network gives the latent score, thresholds cut it into classes, and both are trained
@@ -207,7 +207,7 @@ class NeuralOrdinalClassifier(RiskChooser, ProbabilityPredictor):
         network = build_network(self.module, self.module_params, rows.matrix.n_columns)
         dtype = next(network.parameters()).dtype
         data = RowTensors(
-            standardized_tensor(rows.matrix, mean, scale, dtype, device),
+            standardized_tensor(rows.in_memory, mean, scale, dtype, device),
             rows.labels.codes,
             rows.labels.weights,
         )

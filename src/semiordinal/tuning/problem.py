@@ -24,6 +24,15 @@ class Candidate:
     unlabeled_weight: float = 0.0
     removed: int = 0
 
+    def risk(self, common: Risk) -> Risk:
+        """Its risk, with the weighting and the correction that all candidates have."""
+        return replace(
+            common,
+            unlabeled_weight=self.unlabeled_weight,
+            removed=self.removed,
+            correction=common.correction if self.unlabeled_weight else None,
+        )
+
 
 @dataclass(frozen=True)
 class TuningRows:

@@ -1,21 +1,113 @@
-"""From an estimator's parameters to the risk that it minimises."""
+"""From parameters and training rows to the risk over these rows, ready to be minimised."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .._checks import check_number
+from .._rows import MatrixRows, RowLabels, Rows, StreamedRows
 from .._typing import Array
+from ..coordinates import Coordinates
 from ..corrections import get_correction
+from ..empirical_risk import EmpiricalRisk, risk_on_rows
+from ..losses import OrdinalLoss
+from ..objective import Objective
 from ..priors import warn_of_slight_priors
 from ..risks import REMOVED_CLASSES, SUPERVISED_WEIGHTS, Risk, removed_by_rule
 from .training_rows import TrainingRows
 
 
-class RiskChooser:
-    """What estimators share that have the parameters of a risk."""
+@dataclass(frozen=True)
+class Columns:
+    """How input rows become the columns that coefficients multiply.
+
+    Parameters
+    ----------
+    make : callable
+        From input rows, in memory or streamed, to rows of columns.
+    attributes : dict
+        What an estimator must store to make the same columns when it predicts.
+    """
+
+    make: Callable[[MatrixRows | StreamedRows], Rows]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Standardization:
+    """Column j is seen as ``(column − shift_j)/scale_j``.
+
+    Where ``center`` is given, the rows must have it subtracted, to keep their digits.
+    """
+
+    scale: Array | None = None
+    shift: Array | None = None
+    center: Array | None = None
+
+
+@dataclass(frozen=True)
+class FittingProblem:
+    """Training rows as columns, a risk over them, and the variables that a solver moves.
+
+    Parameters
+    ----------
+    design : Rows
+        Columns of the rows.
+    labels : RowLabels
+    loss : OrdinalLoss
+    class_prior : array of shape (n_classes,)
+    risk : Risk
+    empirical_risk : EmpiricalRisk
+        The risk over the rows.
+    coordinates : Coordinates
+    l2 : float
+    columns : Columns
+        How other rows become such columns.
+    center : array of shape (n_inputs,) or None
+        What was subtracted from the inputs.
+    """
+
+    design: Rows
+    labels: RowLabels
+    loss: OrdinalLoss
+    class_prior: Array
+    risk: Risk
+    empirical_risk: EmpiricalRisk
+    coordinates: Coordinates
+    l2: float
+    columns: Columns
+    center: Array | None
+
+    @property
+    def objective(self) -> Objective:
+        """What is minimised."""
+        return Objective(self.empirical_risk, self.coordinates, self.l2)
+
+    def with_risk(self, risk: Risk, l2: float, class_prior: Array) -> FittingProblem:
+        """Another risk over the same rows."""
+        empirical = risk_on_rows(risk, self.design, self.labels, self.loss, class_prior)
+        return replace(self, risk=risk, l2=l2, class_prior=class_prior, empirical_risk=empirical)
+
+    def supervised(self) -> FittingProblem:
+        """The same problem without unlabelled rows."""
+        return self.with_risk(Risk(weighting=self.risk.weighting), self.l2, self.class_prior)
+
+    def columns_of(self, matrix: MatrixRows) -> Rows:
+        """Other input rows as the same columns."""
+        return self.columns.make(matrix if self.center is None else matrix.centered(self.center))
+
+    def solution(self, variables: Array) -> tuple[Array, Array]:
+        """Coefficients, and thresholds on the scale of rows that were not centred."""
+        coef, thresholds = self.objective.coef_and_thresholds(variables)
+        return coef, thresholds if self.center is None else thresholds + self.center @ coef
+
+
+class RiskParameters:
+    """The parameters of a risk, which several estimators have."""
 
     unlabeled_weight: float
     supervised_weights: str = "rows"

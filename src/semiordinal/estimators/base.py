@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -14,55 +12,25 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._checks import check_count, check_flag, check_number
-from .._rows import DrawPartial, Rows, RowsInMemory, latent_scores
+from .._rows import DrawPartial, RowsInMemory, latent_scores
 from .._threads import blas_threads_for
 from .._typing import Array
 from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss, get_loss
-from ..objective import Objective, threshold_map
+from ..objective import threshold_map
 from ..priors import resolve_prior
 from ..risks import Risk
 from ..solvers import Solution, solve
 from ._subsampling import subsampling_cost
 from .prediction import ProbabilityPredictor
-from .risk_choice import RiskChooser
+from .problem import Columns, FittingProblem, RiskParameters, Standardization
 from .training_rows import TrainingRows, fresh_fit, training_rows
 
 _RANDOM_STARTS = 2
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Rows as columns that coefficients multiply, and attributes that prediction needs."""
-
-    design: Rows
-    fitted: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Standardization:
-    """Column j is seen as ``(column − shift_j)/scale_j``.
-
-    Where ``center`` is given, the rows must have it subtracted, to keep their digits.
-    """
-
-    scale: Array | None = None
-    shift: Array | None = None
-    center: Array | None = None
-
-
-@dataclass(frozen=True)
-class FittingProblem:
-    """An objective, the design of all rows, and what to add to a solution to predict by it."""
-
-    objective: Objective
-    design: Rows
-    center: Array | None
-    fitted: dict[str, Any]
-
-
-class RiskMinimizer(RiskChooser, ProbabilityPredictor):
+class BaseRiskClassifier(RiskParameters, ProbabilityPredictor):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
 
     coef_: Array
@@ -113,7 +81,7 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
 
     @abstractmethod
     def _columns(self, rows: TrainingRows) -> Columns:
-        """Make columns of the rows; check that they are finite here or in `_standardization`."""
+        """How rows become columns; checks that they are finite, here or in `_standardization`."""
 
     def _standardization(self, rows: TrainingRows) -> Standardization:
         """How the columns are to be seen; not at all otherwise, unless overridden."""
@@ -146,7 +114,6 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         -------
         self
         """
-        loss = get_loss(self.loss, self.margin)
         self._check_parameters()
         with fresh_fit(self):
             rows = training_rows(
@@ -162,32 +129,13 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             )
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             risk = self._risk(rows, prior)
-            with blas_threads_for(rows.matrix.n_columns):
-                rows = rows.read(take_gram=loss.margin.quadratic is not None)
+            loss = get_loss(self.loss, self.margin)
+            rows = rows.read(take_gram=loss.margin.quadratic is not None)
             problem = self._problem(rows, loss, risk, prior)
-            objective = problem.objective
-
-            def more_starts() -> list[Array]:
-                supervised = Risk(weighting=risk.weighting)
-                without = risk_on_rows(supervised, problem.design, rows.labels, loss, prior)
-                return self._more_starts(objective.with_risk(without))
-
-            with blas_threads_for(problem.design.n_columns):
-                solution = self._minimize(objective, more_starts)
-            warn_if_short(solution, self.max_iter)
-            self.classes_ = rows.classes
-            self.class_prior_ = prior
-            self.removed_class_ = rows.classes[risk.removed]
-            self.n_labeled_ = rows.n_labeled
-            self.n_unlabeled_ = rows.n_unlabeled
-            self.n_iter_ = solution.n_iter
-            self.objective_value_ = solution.value
-            self.is_convex_ = objective.is_convex
-            self._keep(problem, solution.variables)
-            if rows.source is not None:
-                self.n_passes_ = rows.source.n_passes
+            solution = self._solve(problem)
+            self._store(rows, problem, solution)
             if rows.n_offered is not None:
-                cost = subsampling_cost(objective, solution.variables, rows.n_offered)
+                cost = subsampling_cost(problem.objective, solution.variables, rows.n_offered)
                 self.subsampling_ = cost
                 if self.verbose and cost is not None:
                     print(cost)
@@ -200,26 +148,51 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return DrawPartial(int(self.max_unlabeled), seed)
 
-    def _minimize(self, objective: Objective, more_starts: Callable[[], list[Array]]) -> Solution:
-        return solve(
-            objective,
-            objective.start(),
-            self.solver,
-            int(self.max_iter),
-            float(self.tol),
-            more_starts,
-        )
-
     def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
         """Which variables stand for the thresholds."""
         return threshold_map(loss, n_classes, float(self.order_penalty))
 
-    def _keep(self, problem: FittingProblem, variables: Array) -> None:
+    def _solve(self, problem: FittingProblem) -> Solution:
+        """Minimise; where the objective has several minima, from several starts."""
+        objective = problem.objective
+
+        def more_starts() -> list[Array]:
+            supervised = problem.supervised().objective
+            start = solve(supervised, supervised.start()).variables
+            random = check_random_state(self.random_state)
+            noise = random.normal(size=(_RANDOM_STARTS, len(start))) * np.abs(start).mean()
+            return [start, *(start + noise)]
+
+        with blas_threads_for(problem.design.n_columns):
+            solution = solve(
+                objective,
+                objective.start(),
+                self.solver,
+                int(self.max_iter),
+                float(self.tol),
+                more_starts,
+            )
+        warn_if_short(solution, self.max_iter)
+        return solution
+
+    def _store(self, rows: TrainingRows, problem: FittingProblem, solution: Solution) -> None:
+        """Set the fitted attributes."""
+        self.classes_ = rows.classes
+        self.class_prior_ = problem.class_prior
+        self.removed_class_ = rows.classes[problem.risk.removed]
+        self.n_labeled_ = rows.n_labeled
+        self.n_unlabeled_ = rows.n_unlabeled
+        self.n_iter_ = solution.n_iter
+        self.objective_value_ = solution.value
+        self.is_convex_ = problem.objective.is_convex
+        if rows.source is not None:
+            self.n_passes_ = rows.source.n_passes
+        self._store_model(problem, solution.variables)
+
+    def _store_model(self, problem: FittingProblem, variables: Array) -> None:
         """Set what prediction needs."""
-        self.coef_, thresholds = problem.objective.coef_and_thresholds(variables)
-        offset = 0.0 if problem.center is None else problem.center @ self.coef_
-        self.thresholds_ = thresholds + offset
-        for name, value in problem.fitted.items():
+        self.coef_, self.thresholds_ = problem.solution(variables)
+        for name, value in problem.columns.attributes.items():
             setattr(self, name, value)
 
     def _check_parameters(self) -> None:
@@ -232,35 +205,35 @@ class RiskMinimizer(RiskChooser, ProbabilityPredictor):
             check_count("max_unlabeled", self.max_unlabeled)
 
     def _problem(
-        self,
-        rows: TrainingRows,
-        loss: OrdinalLoss,
-        risk: Risk,
-        prior: Array,
+        self, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
     ) -> FittingProblem:
-        """The objective of a risk over the rows, which are seen to be finite."""
+        """A risk over the rows, which are checked to be finite."""
         with blas_threads_for(rows.matrix.n_columns):
             columns = self._columns(rows)
-        with blas_threads_for(columns.design.n_columns):
+        design = columns.make(rows.matrix)
+        with blas_threads_for(design.n_columns):
             # The risk goes first: of a quadratic one, the sums hold what standardising needs.
             with np.errstate(over="ignore", invalid="ignore"):
-                empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior)
+                empirical = risk_on_rows(risk, design, rows.labels, loss, prior)
             standard = self._standardization(rows)
             if standard.center is not None:
-                columns = self._columns(rows.centered(standard.center))
-                empirical = risk_on_rows(risk, columns.design, rows.labels, loss, prior)
+                design = columns.make(rows.matrix.centered(standard.center))
+                empirical = risk_on_rows(risk, design, rows.labels, loss, prior)
         gaps = self._threshold_map(loss, len(rows.classes))
-        n_columns = columns.design.n_columns
-        coordinates = Coordinates(n_columns, standard.scale, standard.shift, gaps)
-        objective = Objective(empirical, coordinates, float(self.l2))
-        return FittingProblem(objective, columns.design, standard.center, columns.fitted)
-
-    def _more_starts(self, supervised: Objective) -> list[Array]:
-        """For objectives with several minima: the supervised solution, and random ones near."""
-        solution = solve(supervised, supervised.start()).variables
-        random = check_random_state(self.random_state)
-        noise = random.normal(size=(_RANDOM_STARTS, len(solution))) * np.abs(solution).mean()
-        return [solution, *(solution + noise)]
+        coordinates = Coordinates(design.n_columns, standard.scale, standard.shift, gaps)
+        l2 = float(self.l2)
+        return FittingProblem(
+            design,
+            rows.labels,
+            loss,
+            prior,
+            risk,
+            empirical,
+            coordinates,
+            l2,
+            columns,
+            standard.center,
+        )
 
 
 def warn_if_short(solution: Solution, max_iter: int) -> None:
@@ -269,5 +242,5 @@ def warn_if_short(solution: Solution, max_iter: int) -> None:
             f"The solver stopped after {solution.n_iter} iterations with a gradient of "
             f"{solution.gradient_norm:.2g}. Raise max_iter (now {max_iter}) or tol, or raise l2.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
