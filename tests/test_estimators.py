@@ -325,7 +325,9 @@ def test_supervised_kernel_sees_labelled_rows_only(monkeypatch):
     problem = make_problem(n_labeled=30, n_unlabeled=500)
     seen = []
     original = KernelRows.materialize
-    monkeypatch.setattr(KernelRows, "materialize", lambda self: seen.append(self.n_rows) or original(self))
+    monkeypatch.setattr(
+        KernelRows, "materialize", lambda self: seen.append(self.n_rows) or original(self)
+    )
     KernelOrdinalClassifier(unlabeled_weight=0.0).fit(problem.X, problem.y)
     assert seen == [30]
 

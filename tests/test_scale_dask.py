@@ -12,10 +12,15 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from scale_problems import NAMES, assert_same_fit, labeled, unlabeled, write_parts
-from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal import (
+    KernelOrdinalClassifier,
+    LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
+)
 from semiordinal._rows import SourceError
 from semiordinal.scale import ClusterError, DaskSource
 from semiordinal.selection import LabelledKFold
@@ -57,6 +62,14 @@ def client():
 def frame(client):
     """A DataFrame of seven partitions, with its columns in another order."""
     return dd.from_pandas(ROWS[NAMES[::-1]], npartitions=7, sort=False)
+
+
+def test_a_tuned_fit_on_dask_is_that_in_memory(frame):
+    model = LinearOrdinalClassifierCV(class_prior="uniform", max_unlabeled=50_000, random_state=0)
+    whole = clone(model).fit(X, Y, X_unlabeled=ROWS)
+    model.fit(X, Y, X_unlabeled=frame)
+    assert_same_fit(model, whole)
+    assert (model.l2_, model.unlabeled_weight_) == (whole.l2_, whole.unlabeled_weight_)
 
 
 @pytest.mark.parametrize("risk", RISKS)

@@ -195,8 +195,8 @@ def _with_source(
     if not getattr(estimator, "_takes_sources", False):
         raise ValueError(
             f"{type(estimator).__name__} holds all rows in memory: give X_unlabeled as an array or "
-            "a data frame. LinearOrdinalClassifier and KernelOrdinalClassifier take files, "
-            "iterators and Dask's collections too."
+            "a data frame. The linear and kernel classifiers take files, iterators and Dask's "
+            "collections too."
         )
     if sparse.issparse(X):
         raise ValueError("X is sparse, and X_unlabeled a source of dense rows. Give a dense X.")
