@@ -111,7 +111,10 @@ class Case:
 
 
 def _case(kind: Callable[..., Any], way: Way = all_rows, **settings: Any) -> Case:
-    return Case(partial(kind, **{"class_prior": "uniform", "random_state": 0, **settings}), way)
+    common = {"class_prior": "uniform", "random_state": 0}
+    if kind in (KernelOrdinalClassifier, KernelOrdinalClassifierCV):
+        common["penalty"] = "coef"
+    return Case(partial(kind, **common | settings), way)
 
 
 _LINEAR, _KERNEL = partial(_case, LinearOrdinalClassifier), partial(_case, KernelOrdinalClassifier)
@@ -309,7 +312,7 @@ BASELINES = {
         lambda: OrdinalSelfTraining(LinearOrdinalClassifier(unlabeled_weight=0.0))
     ),
     "self-training, semi-supervised kernel": Case(
-        lambda: OrdinalSelfTraining(KernelOrdinalClassifier(loss="ls"), n_rounds=4)
+        lambda: OrdinalSelfTraining(KernelOrdinalClassifier(loss="ls", penalty="coef"), n_rounds=4)
     ),
 }
 
@@ -320,6 +323,8 @@ def _method_case(name: str, model: str) -> Case:
     method = METHODS[name]
     is_tuned = name.endswith("-CV") or name in ("SV-calibrated", "tuned")
     settings = {"model": model, "class_prior": PRIOR, "random_state": 0}
+    if model == "kernel" and name != "TOR":
+        settings["penalty"] = "coef"
     make = partial(method.build, **settings, **_CHEAP if is_tuned else {})
     return Case(make, packages=(method.package,) if method.package else ())
 

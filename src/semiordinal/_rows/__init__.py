@@ -1,6 +1,13 @@
 """Rows of features, wherever they lie: in memory, as kernel columns, in files, on a cluster."""
 
-from .kernel import KernelMap, KernelRows, divide_columns, gaussian_kernel, median_distance
+from .kernel import (
+    KernelMap,
+    KernelRows,
+    distinct_rows,
+    divide_columns,
+    gaussian_kernel,
+    median_distance,
+)
 from .memory import BlockSum, MatrixRows
 from .moments import center_and_scale, column_moments
 from .opening import is_source, open_source
@@ -37,6 +44,7 @@ __all__ = [
     "center_and_scale",
     "column_moments",
     "dense_rows",
+    "distinct_rows",
     "divide_columns",
     "drawn_rows",
     "gaussian_kernel",

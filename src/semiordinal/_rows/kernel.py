@@ -123,3 +123,20 @@ def divide_columns(block: Any, scale: Array) -> Any:
     if sparse.issparse(block):
         return sparse.csr_matrix(block.multiply(1 / scale))
     return block / scale
+
+
+def distinct_rows(rows: MatrixRows) -> Any:
+    """Distinct rows, in the order in which they come first."""
+    if rows.is_sparse:
+        stacked = sparse.vstack(rows.parts, format="csr").astype(np.float64)
+        stacked.eliminate_zeros()
+        stacked.sort_indices()
+        ends = zip(stacked.indptr[:-1], stacked.indptr[1:], strict=True)
+        first: dict[tuple[bytes, bytes], int] = {}
+        for row, (start, stop) in enumerate(ends):
+            entries = stacked.indices[start:stop].tobytes(), stacked.data[start:stop].tobytes()
+            first.setdefault(entries, row)
+        return stacked[list(first.values())]
+    matrix = np.concatenate([np.asarray(part, dtype=np.float64) for part in rows.parts])
+    _, first_of_each = np.unique(matrix, axis=0, return_index=True)
+    return matrix[np.sort(first_of_each)]

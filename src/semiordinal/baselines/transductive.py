@@ -213,7 +213,9 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         if self.model == "linear":
             return LinearOrdinalClassifier(**shared)
         if self.model == "kernel":
-            return KernelOrdinalClassifier(bandwidth=self.bandwidth, centers=self.centers, **shared)
+            return KernelOrdinalClassifier(
+                bandwidth=self.bandwidth, centers=self.centers, penalty="coef", **shared
+            )
         raise ValueError(f"model={self.model!r} is not known; choose 'linear' or 'kernel'.")
 
     def _weights(self, n_unlabeled: int) -> Array:

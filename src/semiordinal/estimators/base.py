@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import abstractmethod
 from typing import Any, Self
@@ -36,48 +35,15 @@ class BaseRiskClassifier(RiskParameters, ProbabilityPredictor):
     coef_: Array
     _takes_sources = True
 
-    def __init__(
-        self,
-        *,
-        loss: str = "at",
-        margin: str = "logistic",
-        unlabeled_weight: float = 0.25,
-        supervised_weights: str = "rows",
-        removed_class: Any = "median",
-        correction: str = "none",
-        leak: float = -0.2,
-        order_penalty: float = 0.0,
-        l2: float = 0.01,
-        standardize: bool = True,
-        class_prior: Any = "labels",
-        classes: Any = None,
-        missing_label: Any = math.nan,
-        solver: str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        max_unlabeled: int | None = None,
-        verbose: bool = False,
-        random_state: Any = None,
-    ):
-        self.loss = loss
-        self.margin = margin
-        self.unlabeled_weight = unlabeled_weight
-        self.supervised_weights = supervised_weights
-        self.removed_class = removed_class
-        self.correction = correction
-        self.leak = leak
-        self.order_penalty = order_penalty
-        self.l2 = l2
-        self.standardize = standardize
-        self.class_prior = class_prior
-        self.classes = classes
-        self.missing_label = missing_label
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_unlabeled = max_unlabeled
-        self.verbose = verbose
-        self.random_state = random_state
+    standardize: bool
+    class_prior: Any
+    classes: Any
+    solver: str
+    max_iter: int
+    tol: float
+    max_unlabeled: int | None
+    verbose: bool
+    random_state: Any
 
     @abstractmethod
     def _columns(self, rows: TrainingRows) -> Columns:

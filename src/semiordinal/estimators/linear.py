@@ -2,36 +2,125 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .._rows import MatrixRows, column_moments
-from ._docs import document
-from ._tuned_docs import document as document_tuned
 from .base import BaseRiskClassifier
 from .problem import Columns, Standardization
 from .training_rows import TrainingRows, check_finite
 from .tuned import BaseTunedClassifier
 
 
-@document
-class LinearOrdinalClassifier(BaseRiskClassifier):
+class _OneDirection:
+    """What holds for scores that are linear in the columns of X."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        # One direction cannot tell three clusters in no order apart, which the tag asks for.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     """Linear ordinal classifier that learns from labelled and unlabelled rows.
 
-    It minimises ``risk + (l2/2)‖w‖²`` exactly, over coefficients w (of standardised
-    columns, unless ``standardize=False``) and thresholds, where the risk is
-    ``unlabeled_weight · LU + (1 − unlabeled_weight) · SV``: SV is the mean loss of the
-    labelled rows, LU an unbiased estimate that takes the loss of one class from the
-    unlabelled rows.
+    It minimises ``risk + (l2/2)‖w‖²`` exactly, over coefficients w (of standardised columns,
+    unless ``standardize=False``) and thresholds, where the risk is
+    ``unlabeled_weight · LU + (1 − unlabeled_weight) · SV``: SV is the mean loss of the labelled
+    rows, LU an unbiased estimate of it that takes the loss of one class from the unlabelled rows.
 
     Parameters
     ----------
-    {parameters}
+    loss : {"at", "it", "ls", "cl", "lad"}, default="at"
+        Surrogate loss, by the error that matters: all thresholds ("at"), cumulative link ("cl")
+        or least absolute deviation ("lad") for the absolute error, immediate thresholds ("it")
+        for the zero-one error, least squares ("ls") for the squared error.
+    class_prior : "labels", "uniform" or array-like of shape (n_classes,), default="labels"
+        Class probabilities in the population, in class order (or by class, in a dict or a pandas
+        Series); "labels" takes the labelled rows' shares. Known probabilities are worth giving.
+    unlabeled_weight : float in [0, 1], default=0.25
+        γ: the share of the risk that uses unlabelled rows. 0 is the supervised fit.
+    l2 : float, default=0.01
+        Weight of half the squared norm of the coefficients; thresholds are not penalised.
+    standardize : bool, default=True
+        Centre and scale the columns of X by their mean and deviation over all rows first.
+    classes : array-like, optional
+        Classes from the lowest to the highest. By default numbers are ordered by value, an ordered
+        categorical by its own order, names alphabetically with a warning. It may name a class
+        without a labelled row if that is the removed class.
+    missing_label : scalar, default=nan
+        Marks rows without a label, beside NaN, None and pd.NA, which always do.
+    max_unlabeled : int, optional
+        Most rows of ``X_unlabeled`` to learn from; if there are more, so many are drawn at random,
+        and ``subsampling_`` estimates what that costs in accuracy.
+    verbose : bool, default=False
+        Whether to show a bar for each pass over a source of unlabelled rows, on a terminal, and to
+        print what ``max_unlabeled`` costs.
+    random_state : int, RandomState or None, default=None
+        For ``max_unlabeled``, and for the extra starts where the objective is not convex.
+
+    Other Parameters
+    ----------------
+    margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
+        Binary loss that "at" and "it" are made of; the other losses do not use it.
+    removed_class : {"smallest", "largest", "median"} or a class, default="median"
+        The class whose loss the unlabelled rows stand in for: the one with the fewest or the most
+        labels, the middle of the order (the lower of two), or a class by name.
+    supervised_weights : {"rows", "prior"}, default="rows"
+        How the supervised part of the risk weighs labelled rows: all alike, or each class by its
+        share in ``class_prior``.
+    correction : {"none", "non_negative", "leaky", "absolute"}, default="none"
+        What is done where the unlabelled part of the risk, an estimate of something that is at
+        least zero, falls below: nothing; cut at zero; multiply by ``leak``; change sign.
+    leak : float, at most 0, default=-0.2
+        λ of the leaky correction.
+    order_penalty : float, default=0.0
+        μ in ``μ Σ max(0, −log gap)`` over the gaps between thresholds. Thresholds are ordered
+        without it; it pushes gaps towards one.
+    solver : {"auto", "closed_form", "newton", "lbfgs", "smoothing"}, default="auto"
+        "auto" takes the closed form for quadratic objectives, Newton for other smooth ones,
+        smoothing for margins with kinks, and L-BFGS for many coefficients.
+    max_iter : int, default=1000
+        Most iterations of one descent; smoothing makes several, and so do several starts.
+    tol : float, default=1e-8
+        Largest entry of the gradient to stop at. L-BFGS may stop at up to 1e-4 where rounding lets
+        it go no further.
 
     Attributes
     ----------
     coef_ : array of shape (n_features,)
         Coefficients, on the original scale of X.
-    {attributes}
+    thresholds_ : array of shape (n_classes - 1,)
+        Thresholds of the latent score, in ascending order.
+    classes_ : array of shape (n_classes,)
+        Classes in order.
+    class_prior_ : array of shape (n_classes,)
+        Class probabilities used.
+    removed_class_ : scalar
+        The class removed; it has no effect on a supervised fit.
+    objective_value_ : float
+        The value reached.
+    is_convex_ : bool
+        Whether the objective was certified convex, so that the fit is its global minimum. (It may
+        be that without the certificate, as where a correction turns out not to bind.)
+    n_iter_ : int
+        Iterations of the solver.
+    n_labeled_, n_unlabeled_ : int
+        Rows learnt from.
+    n_passes_ : int
+        How often ``X_unlabeled`` was read, where it is a source of rows.
+    subsampling_ : SubsamplingCost or None
+        What it cost to draw from the unlabelled rows, where ``max_unlabeled`` did, by estimate:
+        ``by_draw`` and ``by_labels``, relative to the size of the parameters. None without Hessian.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where X had names.
+
+    See Also
+    --------
+    LinearOrdinalClassifierCV : Chooses its settings from the rows.
 
     Examples
     --------
@@ -48,6 +137,49 @@ class LinearOrdinalClassifier(BaseRiskClassifier):
     array([2., 0.])
     """
 
+    def __init__(
+        self,
+        *,
+        loss: str = "at",
+        class_prior: Any = "labels",
+        unlabeled_weight: float = 0.25,
+        l2: float = 0.01,
+        standardize: bool = True,
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        max_unlabeled: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+        margin: str = "logistic",
+        removed_class: Any = "median",
+        supervised_weights: str = "rows",
+        correction: str = "none",
+        leak: float = -0.2,
+        order_penalty: float = 0.0,
+        solver: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+    ):
+        self.loss = loss
+        self.class_prior = class_prior
+        self.unlabeled_weight = unlabeled_weight
+        self.l2 = l2
+        self.standardize = standardize
+        self.classes = classes
+        self.missing_label = missing_label
+        self.max_unlabeled = max_unlabeled
+        self.verbose = verbose
+        self.random_state = random_state
+        self.margin = margin
+        self.removed_class = removed_class
+        self.supervised_weights = supervised_weights
+        self.correction = correction
+        self.leak = leak
+        self.order_penalty = order_penalty
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+
     def _columns(self, rows: TrainingRows) -> Columns:
         return Columns(lambda matrix: matrix)
 
@@ -60,34 +192,112 @@ class LinearOrdinalClassifier(BaseRiskClassifier):
             return Standardization(scale, shift=moments.mean)
         return Standardization(scale, moments.mean - moments.center, moments.center)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # One direction cannot tell three clusters in no order apart, which the tag asks for.
-        tags.classifier_tags.poor_score = True
-        return tags
-
     def _design(self, X: Any) -> MatrixRows:
         return MatrixRows([X])
 
 
-@document_tuned
-class LinearOrdinalClassifierCV(BaseTunedClassifier):
+class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
     """`LinearOrdinalClassifier` that chooses penalty, risk and thresholds from its rows.
 
     1. The penalty is chosen by cross-validation on the labelled rows.
-    2. Unlabelled rows enter the risk with a weight above zero only if that lowers the
-       criterion by more than ``safety`` standard errors.
-    3. Thresholds are refitted: with given class priors, to those at which the unlabelled
-       rows have these priors, drawn back to what held-out labelled rows say as far as these
-       contradict them; without, they are calibrated where that pays.
+    2. Unlabelled rows enter the risk with a weight above zero only if that lowers the criterion by
+       more than ``safety`` standard errors.
+    3. Thresholds are set last. With given class priors they are those at which the unlabelled rows
+       have these priors, drawn back to what held-out labelled rows say as far as these contradict
+       them; without, they are calibrated on held-out rows where that pays.
 
     Parameters
     ----------
-    {parameters}
+    loss : {"at", "it", "ls", "cl", "lad"}, default="at"
+        Surrogate loss, by the error that matters: all thresholds ("at"), cumulative link ("cl")
+        or least absolute deviation ("lad") for the absolute error, immediate thresholds ("it")
+        for the zero-one error, least squares ("ls") for the squared error.
+    class_prior : "labels", "uniform", "em" or array-like of shape (n_classes,), default="labels"
+        Class probabilities in the population, in class order (or by class, in a dict or a pandas
+        Series); "labels" takes the labelled rows' shares, "em" estimates those of the unlabelled
+        rows, which may differ. Known probabilities are worth giving.
+    l2s : sequence of float
+        Candidates for the weight of half the squared norm of the coefficients.
+    cv : int, splitter, splits or "loo", default=5
+        Folds of the labelled rows; "loo" leaves out one at a time, from one fit for each penalty.
+    thresholds : {"auto", "risk", "calibrated", "prior"}, default="auto"
+        The risk's own; those of a calibrated model of the label given the score, on held-out
+        labelled rows; or those at which the unlabelled rows have the class priors. "auto" takes the
+        last, drawn to the labelled rows' as far as these contradict it, where class priors are
+        given or estimated; else calibrated ones where they gain more than ``safety`` standard
+        errors.
+    standardize : bool, default=True
+        Centre and scale the columns of X by their mean and deviation over all rows first.
+    classes : array-like, optional
+        Classes from the lowest to the highest, each with a labelled row. By default numbers are
+        ordered by value, an ordered categorical by its own order, names alphabetically with a
+        warning.
+    missing_label : scalar, default=nan
+        Marks rows without a label, beside NaN, None and pd.NA, which always do.
+    max_unlabeled : int, default=20000
+        Most unlabelled rows that the search looks at; if there are more, so many are drawn at
+        random. The final fit learns from all of them.
+    verbose : bool, default=False
+        Whether to show a bar for each pass over a source of unlabelled rows, on a terminal.
+    random_state : int, RandomState or None, default=None
+        For folds, draws, and the extra starts where the objective is not convex.
+
+    Other Parameters
+    ----------------
+    margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
+        Binary loss that "at" and "it" are made of; the other losses do not use it.
+    unlabeled_weights : sequence of float in [0, 1], default=(0.1, 0.25, 0.5)
+        Candidates for γ beside 0, the labelled rows alone; empty for these only.
+    removed_classes : sequence of rules and classes, default=("median",)
+        Candidates for the class whose loss the unlabelled rows stand in for: "smallest",
+        "largest", "median", or classes by name.
+    supervised_weights : {"rows", "prior"}, default="rows"
+        How the supervised part of the risk weighs labelled rows: all alike, or each class by its
+        share in ``class_prior``.
+    correction : {"none", "non_negative", "leaky", "absolute"}, default="none"
+        What is done where the unlabelled part of the risk, an estimate of something that is at
+        least zero, falls below: nothing; cut at zero; multiply by −0.2; change sign.
+    criterion : {"surrogate", "task", "semi", "plug_in"}, default="surrogate"
+        What candidates are compared by, on held-out rows: the loss that is minimised; the task
+        loss; the unbiased semi-supervised estimate of the task loss; or the first, with γ by the
+        formula of least gradient variance.
+    n_repeats : int, default=2
+        How often to split into folds.
+    safety : float, default=2.0
+        Standard errors by which a cross-validated gain must exceed zero before the fit departs from
+        that to the labelled rows alone. (How far thresholds follow given class priors is another
+        matter: as far as lowers the estimated excess risk the most.)
+    max_iter : int, default=1000
+        Most iterations of one descent; smoothing makes several, and so do several starts.
+    tol : float, default=1e-8
+        Largest entry of the gradient to stop the final fit at.
 
     Attributes
     ----------
-    {attributes}
+    l2_, unlabeled_weight_ : float
+        The penalty and the γ chosen.
+    prior_share_ : float
+        How far the thresholds are those at the class priors, from 0 to 1.
+    gain_, gain_se_ : float
+        How much lower the cross-validated task loss is than that of the fit to the labelled rows
+        alone, and the standard error of that.
+    reason_ : str
+        Why it is so, in words.
+    cv_results_ : dict of arrays
+        The candidates and the criterion of each.
+    estimator_ : LinearOrdinalClassifier
+        The classifier with the chosen settings.
+    coef_, thresholds_, classes_, class_prior_ : array
+        As of `LinearOrdinalClassifier`.
+    removed_class_, objective_value_, is_convex_, n_iter_, n_labeled_, n_unlabeled_, n_passes_
+        As of `LinearOrdinalClassifier`.
+    n_features_in_, feature_names_in_
+        As of `LinearOrdinalClassifier`.
+
+    See Also
+    --------
+    LinearOrdinalClassifier : With settings as given.
+    KernelOrdinalClassifierCV : For scores that are not linear.
 
     Examples
     --------
@@ -103,10 +313,52 @@ class LinearOrdinalClassifierCV(BaseTunedClassifier):
     (0.3, 0.0, 1.0)
     """
 
+    def __init__(
+        self,
+        *,
+        loss: str = "at",
+        class_prior: Any = "labels",
+        l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
+        cv: Any = 5,
+        thresholds: str = "auto",
+        standardize: bool = True,
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        max_unlabeled: int = 20_000,
+        verbose: bool = False,
+        random_state: Any = None,
+        margin: str = "logistic",
+        unlabeled_weights: Any = (0.1, 0.25, 0.5),
+        removed_classes: Any = ("median",),
+        supervised_weights: str = "rows",
+        correction: str = "none",
+        criterion: str = "surrogate",
+        n_repeats: int = 2,
+        safety: float = 2.0,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+    ):
+        self.loss = loss
+        self.class_prior = class_prior
+        self.l2s = l2s
+        self.cv = cv
+        self.thresholds = thresholds
+        self.standardize = standardize
+        self.classes = classes
+        self.missing_label = missing_label
+        self.max_unlabeled = max_unlabeled
+        self.verbose = verbose
+        self.random_state = random_state
+        self.margin = margin
+        self.unlabeled_weights = unlabeled_weights
+        self.removed_classes = removed_classes
+        self.supervised_weights = supervised_weights
+        self.correction = correction
+        self.criterion = criterion
+        self.n_repeats = n_repeats
+        self.safety = safety
+        self.max_iter = max_iter
+        self.tol = tol
+
     def _models(self) -> list[BaseRiskClassifier]:
         return [LinearOrdinalClassifier(**self._shared_settings())]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags

@@ -59,52 +59,20 @@ class BaseTunedClassifier(ProbabilityPredictor):
 
     _takes_sources = True
 
-    def __init__(
-        self,
-        *,
-        loss: str = "at",
-        margin: str = "logistic",
-        l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
-        unlabeled_weights: Any = (0.1, 0.25, 0.5),
-        removed_classes: Any = ("median",),
-        supervised_weights: str = "rows",
-        correction: str = "none",
-        thresholds: str = "auto",
-        criterion: str = "surrogate",
-        cv: Any = 5,
-        n_repeats: int = 2,
-        safety: float = 2.0,
-        standardize: bool = True,
-        class_prior: Any = "labels",
-        classes: Any = None,
-        missing_label: Any = math.nan,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        max_unlabeled: int = 20_000,
-        verbose: bool = False,
-        random_state: Any = None,
-    ):
-        self.loss = loss
-        self.margin = margin
-        self.l2s = l2s
-        self.unlabeled_weights = unlabeled_weights
-        self.removed_classes = removed_classes
-        self.supervised_weights = supervised_weights
-        self.correction = correction
-        self.thresholds = thresholds
-        self.criterion = criterion
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.safety = safety
-        self.standardize = standardize
-        self.class_prior = class_prior
-        self.classes = classes
-        self.missing_label = missing_label
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_unlabeled = max_unlabeled
-        self.verbose = verbose
-        self.random_state = random_state
+    l2s: Any
+    unlabeled_weights: Any
+    removed_classes: Any
+    thresholds: str
+    criterion: str
+    cv: Any
+    n_repeats: int
+    safety: float
+    class_prior: Any
+    classes: Any
+    max_iter: int
+    max_unlabeled: int
+    verbose: bool
+    random_state: Any
 
     @abstractmethod
     def _models(self) -> list[BaseRiskClassifier]:

@@ -167,6 +167,7 @@ _LARGE_COLUMNS = (
 
 _PAPER = {"order_penalty": 10.0, "correction": "leaky", "leak": -0.2}
 _PAPER_EPOCHS = {**_PAPER, "max_iter": 1000}
+_PAPER_PENALTY = {"penalty": "coef"}  # of kernels: the squared norm of the coefficients
 _BANDWIDTHS = (2.0, 1.0, 0.5)
 _SMALL_TRAININGS = {
     "exact": {
@@ -183,13 +184,18 @@ _LARGE_TRAININGS = {
     "exact": {
         "graph": Training("solver"),
         "transductive": Training("solver", "kernel", _EXACT_KERNEL, _EXACT_KERNEL_GRID),
-        "kernel": Training("solver", "kernel", _EXACT_KERNEL, _EXACT_KERNEL_GRID),
+        "kernel": Training(
+            "solver", "kernel", {**_EXACT_KERNEL, **_PAPER_PENALTY}, _EXACT_KERNEL_GRID
+        ),
     },
     "paper": {
         "graph": Training("solver"),
         "transductive": Training("solver", "kernel", {"l2": 1e-4}, {"bandwidth": _BANDWIDTHS}),
         "kernel": Training(
-            "adam", "kernel", {**_PAPER_EPOCHS, "l2": 1e-4}, {"bandwidth": _BANDWIDTHS}
+            "adam",
+            "kernel",
+            {**_PAPER_EPOCHS, **_PAPER_PENALTY, "l2": 1e-4},
+            {"bandwidth": _BANDWIDTHS},
         ),
         "network": Training(
             "network", None, {**_PAPER, "l2": 1e-4, "lr": 0.005, "max_epochs": 1000}
