@@ -190,7 +190,7 @@ def latent_with_negative_part():
         latent = PROBLEM.X @ coef
         part = make_loss(**{**settings, "correction": "none"})
         full = part(torch.as_tensor(latent), CODES).item()
-        cut = make_loss(**{**settings, "correction": "non-negative"})
+        cut = make_loss(**{**settings, "correction": "non_negative"})
         if full < cut(torch.as_tensor(latent), CODES).item() - 1e-3:
             return latent, settings
     raise AssertionError("no such scores found")
@@ -207,9 +207,9 @@ def test_descent_ascent_steps_along_minus_the_negative_part_alone():
         return value.item(), scores.grad, module.thresholds.first.grad
 
     uncorrected = gradient(correction="none")
-    cut = gradient(correction="non-negative")
+    cut = gradient(correction="non_negative")
     plain = gradient()
-    ascent = gradient(correction_step="descent-ascent")
+    ascent = gradient(correction_step="descent_ascent")
     assert ascent[0] == plain[0], "the value is the corrected one in both modes"
     for full, without_part, stepped in zip(uncorrected[1:], cut[1:], ascent[1:], strict=True):
         torch.testing.assert_close(stepped, -(full - without_part))
@@ -219,7 +219,7 @@ def test_descent_ascent_steps_along_minus_the_negative_part_alone():
 def test_descent_ascent_is_the_plain_gradient_where_the_part_is_positive():
     latent = np.zeros(len(CODES))
     grads = []
-    for step in ("gradient", "descent-ascent"):
+    for step in ("gradient", "descent_ascent"):
         scores = torch.as_tensor(latent).requires_grad_()
         make_loss(correction="leaky", correction_step=step)(scores, CODES).backward()
         grads.append(scores.grad)
@@ -260,8 +260,8 @@ def test_it_can_be_copied_and_pickled_after_use():
         ({"loss": "huber"}, "loss='huber'.*'at'"),
         ({"margin": "probit"}, "margin='probit'.*'logistic'"),
         ({"unlabeled_weight": 2}, "unlabeled_weight=2 must be a number from 0 to 1"),
-        ({"correction": "relu"}, "correction='relu'.*non-negative"),
-        ({"correction_step": "ascent"}, "correction_step='ascent'.*descent-ascent"),
+        ({"correction": "relu"}, "correction='relu'.*non_negative"),
+        ({"correction_step": "ascent"}, "correction_step='ascent'.*descent_ascent"),
         ({"thresholds": "sorted"}, "thresholds='sorted'.*'free'"),
         ({"thresholds": "free"}, "order_penalty > 0"),
         ({"order_penalty": -1}, "order_penalty=-1 must be"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import hypot, inf
 
-CORRECTIONS = ("none", "non-negative", "leaky", "absolute")
+CORRECTIONS = ("none", "non_negative", "leaky", "absolute")
 
 
 @dataclass(frozen=True)
@@ -52,4 +52,4 @@ def get_correction(name: str, leak: float) -> Correction | None:
         )
     if name == "none":
         return None
-    return Correction({"non-negative": 0.0, "leaky": float(leak), "absolute": -1.0}[name])
+    return Correction({"non_negative": 0.0, "leaky": float(leak), "absolute": -1.0}[name])

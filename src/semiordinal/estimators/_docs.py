@@ -22,7 +22,7 @@ supervised_weights : {"rows", "prior"}, default="rows"
 removed_class : {"smallest", "largest", "median"} or a class, default="median"
     The class whose loss the unlabelled rows stand in for: the one with the fewest or the
     most labels, the middle of the order (the lower of two), or a class by name.
-correction : {"none", "non-negative", "leaky", "absolute"}, default="none"
+correction : {"none", "non_negative", "leaky", "absolute"}, default="none"
     What is done where the unlabelled part of the risk, an estimate of something that is
     at least zero, falls below: nothing; cut at zero; multiply by ``leak``; change sign.
 leak : float, at most 0, default=-0.2

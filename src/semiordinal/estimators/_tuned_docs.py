@@ -36,7 +36,7 @@ class_prior : "labels", "uniform", "em" or array-like of shape (n_classes,), def
     Class probabilities in the population, in class order (or by class, in a dict or a
     pandas Series); "labels" takes the labelled rows' shares, "em" estimates those of the
     unlabelled rows, which may differ. Known probabilities are worth giving.
-correction : {"none", "non-negative", "leaky", "absolute"}, default="none"
+correction : {"none", "non_negative", "leaky", "absolute"}, default="none"
     What is done where the unlabelled part of the risk, an estimate of something that is
     at least zero, falls below: nothing; cut at zero; multiply by −0.2; change sign.
 classes : array-like, optional

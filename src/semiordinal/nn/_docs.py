@@ -14,7 +14,7 @@ module : torch.nn.Module class, function or instance, optional
     of 256 rectified linear units (`HiddenLayerNetwork`).
 module_params : dict, optional
     Arguments of ``module``, such as ``{"n_hidden": 64}``.
-correction_step : {"gradient", "descent-ascent"}, default="gradient"
+correction_step : {"gradient", "descent_ascent"}, default="gradient"
     The step where the unlabelled part is negative: along the gradient of the corrected
     risk, or along minus that of the negative part alone (Kiryo et al., 2017).
 optimizer : str or torch.optim.Optimizer class, default="Adam"

@@ -21,7 +21,7 @@ from ._function import RiskFunction
 from .thresholds import FreeThresholds, OrderedThresholds, Thresholds, UnitThresholds, order_penalty
 
 THRESHOLDS = ("ordered", "free")
-CORRECTION_STEPS = ("gradient", "descent-ascent")
+CORRECTION_STEPS = ("gradient", "descent_ascent")
 
 
 class SemiOrdinalLoss(nn.Module):
@@ -43,14 +43,14 @@ class SemiOrdinalLoss(nn.Module):
     removed_class : int, "median", "smallest" or "largest", default="median"
         Code of the class whose loss the unlabelled rows stand in for; "smallest" and
         "largest" need ``class_counts``.
-    correction : {"none", "non-negative", "leaky", "absolute"}, default="leaky"
+    correction : {"none", "non_negative", "leaky", "absolute"}, default="leaky"
         What is done where the unlabelled part of the risk, an estimate of something that
         is at least zero, falls below: nothing; cut at zero; multiply by ``leak``; change
         sign.
     leak : float, at most 0, default=-0.2
-    correction_step : {"gradient", "descent-ascent"}, default="gradient"
+    correction_step : {"gradient", "descent_ascent"}, default="gradient"
         The gradient where the unlabelled part is negative. "gradient": that of the
-        corrected value, all terms of the risk included. "descent-ascent": minus that of
+        corrected value, all terms of the risk included. "descent_ascent": minus that of
         the negative part and nothing else, as in non-negative risk estimation (Kiryo et
         al., 2017), so that the step undoes the overfitting before the rest goes on; the
         value is the corrected one all the same, so do not use it with line searches.
@@ -113,7 +113,7 @@ class SemiOrdinalLoss(nn.Module):
         self.n_classes = int(n_classes)
         self.missing_label = missing_label
         self.order_penalty = float(order_penalty)
-        self.descent_ascent = correction_step == "descent-ascent"
+        self.descent_ascent = correction_step == "descent_ascent"
         self._class_prior = class_prior
         self.class_counts = _check_counts(class_counts, self.n_classes)
         self._prior(np.ones(self.n_classes))  # a bad prior is found here, not in training

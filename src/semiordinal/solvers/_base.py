@@ -76,7 +76,7 @@ def check_bounded(objective: Objective, value: float, first_value: float) -> Non
     remedy = (
         "set l2 > 0, for example l2=0.01"
         if objective.l2 == 0
-        else "set correction='non-negative', use a smaller unlabeled_weight, or choose a margin "
+        else "set correction='non_negative', use a smaller unlabeled_weight, or choose a margin "
         "that grows at most linearly, such as margin='logistic'"
     )
     raise UnboundedObjectiveError(
