@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from problems import LOSSES_WITH_MARGINS
+from semiordinal.empirical_risk import RiskPartial, RowSums
 from semiordinal.losses import get_loss
 from semiordinal.margins import get_margin
 from semiordinal.models import MatrixRows
 from semiordinal.rows import RowLabels
-from semiordinal.sums import RiskPartial, RowSums
 
 K = 4
 

@@ -12,7 +12,7 @@ import torch
 from problems import CORRECTIONS, LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem
 from semiordinal.losses import get_loss
 from semiordinal.nn import SemiOrdinalLoss
-from semiordinal.objective import starting_thresholds
+from semiordinal.thresholds import starting_thresholds
 
 PROBLEM = make_problem(seed=4)
 CODES = np.where(PROBLEM.labeled, PROBLEM.y - 1, -1).astype(int)
@@ -51,8 +51,8 @@ def compare_with_objective(module, objective, coef):
     value.backward()
     sums = objective.risk.evaluate(coef, thresholds.detach().numpy())
     assert value.item() == pytest.approx(sums.value, rel=1e-9, abs=1e-9)
-    np.testing.assert_allclose(weights.grad, sums.coef, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(thresholds.grad, sums.thresholds, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(weights.grad, sums.coef_gradient, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(thresholds.grad, sums.threshold_gradient, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)

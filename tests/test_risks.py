@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from problems import LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem, random_variables
-from semiordinal.corrections import get_correction
 from semiordinal.losses import get_loss
-from semiordinal.risks import REMOVED_CLASSES, Risk, certify_convexity, removed_by_rule
+from semiordinal.risks import (
+    REMOVED_CLASSES,
+    Risk,
+    certify_convexity,
+    get_correction,
+    removed_by_rule,
+)
 
 K = 4
 

@@ -18,8 +18,7 @@ from semiordinal import (
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
 )
-from semiordinal._threads import blas_threads_for, block_threads, map_in_order
-from semiordinal._workspace import Workspace
+from semiordinal._computing import Workspace, blas_threads_for, block_threads, map_in_order
 from semiordinal.baselines import TransductiveOrdinalClassifier
 from semiordinal.scale import BlockSource, ParquetSource, parquet
 from semiordinal.scale.source import Features

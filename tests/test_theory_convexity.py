@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from semiordinal.corrections import get_correction
 from semiordinal.losses import get_loss
+from semiordinal.risks import get_correction
 from semiordinal.theory import convexity
 
 LOSSES = [

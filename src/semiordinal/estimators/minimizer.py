@@ -14,17 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._checks import check_count, check_flag, check_number
-from .._threads import blas_threads_for
+from .._computing import blas_threads_for
 from .._typing import Array
-from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss, get_loss
 from ..models import DrawPartial
-from ..objective import Objective, threshold_map
+from ..objective import Coordinates, Objective
 from ..priors import resolve_prior
 from ..risks import Risk
 from ..rows import Design, RowsInMemory, latent_scores
 from ..solvers import Solution, solve
+from ..thresholds import ThresholdMap, threshold_map
 from ._subsampling import subsampling_cost
 from .prediction import ProbabilityPredictor
 from .risk_choice import RiskChooser

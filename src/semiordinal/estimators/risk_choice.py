@@ -8,9 +8,8 @@ import numpy as np
 
 from .._checks import check_number
 from .._typing import Array
-from ..corrections import get_correction
 from ..priors import warn_of_slight_priors
-from ..risks import REMOVED_CLASSES, SUPERVISED_WEIGHTS, Risk, removed_by_rule
+from ..risks import REMOVED_CLASSES, SUPERVISED_WEIGHTS, Risk, get_correction, removed_by_rule
 from .training_rows import TrainingRows
 
 

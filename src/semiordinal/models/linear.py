@@ -11,9 +11,8 @@ from typing import Any, Generic
 import numpy as np
 from scipy import sparse
 
-from .._threads import block_threads, map_in_order
+from .._computing import block_threads, map_in_order, workspace
 from .._typing import Array, Codes
-from .._workspace import workspace
 from ..rows import Block, RowLabels, S, as_dense, summed
 
 # A block of rows and its temporaries stay within a few megabytes of cache.

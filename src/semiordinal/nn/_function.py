@@ -32,11 +32,12 @@ class RiskFunction(torch.autograd.Function):
         risk: LatentRisk,
         descent_ascent: bool,
     ) -> torch.Tensor:
-        sums = risk.evaluate(to_array(latent), to_array(thresholds), descent_ascent)
+        total = risk.evaluate(to_array(latent), to_array(thresholds), descent_ascent)
         ctx.save_for_backward(
-            torch.from_numpy(sums.coef).to(latent), torch.from_numpy(sums.thresholds).to(thresholds)
+            torch.from_numpy(total.latent_gradient).to(latent),
+            torch.from_numpy(total.threshold_gradient).to(thresholds),
         )
-        return latent.new_tensor(sums.value)
+        return latent.new_tensor(total.value)
 
     @staticmethod
     @torch.autograd.function.once_differentiable

@@ -10,15 +10,20 @@ from torch import nn
 
 from .._checks import check_number
 from .._typing import Array, Codes
-from ..corrections import get_correction
 from ..latent_risk import LatentRisk
 from ..losses import get_loss
-from ..objective import starting_thresholds, with_room
 from ..priors import resolve_prior
-from ..risks import REMOVED_CLASSES, LabelWeights, Risk, removed_by_rule
+from ..risks import REMOVED_CLASSES, LabelWeights, Risk, get_correction, removed_by_rule
 from ..rows import RowLabels
+from ..thresholds import starting_thresholds, widen_gaps
 from ._function import RiskFunction
-from .thresholds import FreeThresholds, OrderedThresholds, Thresholds, UnitThresholds, order_penalty
+from .thresholds import (
+    FreeThresholds,
+    OrderedThresholds,
+    Thresholds,
+    UnitThresholds,
+    order_penalty_of,
+)
 
 THRESHOLDS = ("ordered", "free")
 CORRECTION_STEPS = ("gradient", "descent_ascent")
@@ -124,7 +129,7 @@ class SemiOrdinalLoss(nn.Module):
         )
         start = starting_thresholds(self._loss, self._prior(np.ones(self.n_classes)))
         if order_penalty and not self._loss.unit_gaps:
-            start = with_room(start)
+            start = widen_gaps(start)
         if self._loss.unit_gaps:
             first = start[0] - self._loss.score_offsets(self.n_classes)[0]
             self.thresholds = UnitThresholds(first, self._loss, self.n_classes)
@@ -161,7 +166,7 @@ class SemiOrdinalLoss(nn.Module):
         """
         value = self._evaluate(latent, labels, sample_weight, corrected=True)
         if self.order_penalty and not self._loss.unit_gaps:
-            value = value + self.order_penalty * order_penalty(self.thresholds())
+            value = value + self.order_penalty * order_penalty_of(self.thresholds())
         return value
 
     def estimate(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
 
-from .._threads import blas_threads_for
+from .._computing import blas_threads_for
 from ..models import ChunkSum, NotFiniteError, SourceError
 from ..rows import S, summed
 from .blocks import as_matrix, missing_columns, needed_names

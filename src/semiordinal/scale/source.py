@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple, Self
 
+from .._computing import block_threads, map_in_order
 from .._progress import progress
-from .._threads import block_threads, map_in_order
 from ..models import ChunkSum, NotFiniteError, SourceError
 from ..rows import S, summed
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..losses import OrdinalLoss
-from ._checks import positive
+from ._inputs import positive
 
 
 def measured_loss_bound(loss: OrdinalLoss, scores: Any) -> float:

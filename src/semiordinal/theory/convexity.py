@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..corrections import get_correction
 from ..losses import get_loss
-from ..risks import Convexity, Risk, certify_convexity
-from ._checks import checked_removed, in_unit_interval
+from ..risks import Convexity, Risk, certify_convexity, get_correction
+from ._inputs import checked_removed, in_unit_interval
 
 
 def convexity(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ._checks import checked_rows
+from ._inputs import checked_rows
 from .rademacher import LinearClass, ModelComplexities
 
 _BLOCK = 2**22  # signs held at a time

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array
+from ..priors import check_prior
 from ..risks import removed_by_rule
-from ._checks import (
+from ._inputs import (
     at_least,
     checked_counts,
-    checked_prior,
     checked_removed,
     in_unit_interval,
-    inverse_root,
     positive,
 )
-from .rademacher import RademacherBounds
+from .rademacher import RademacherBounds, inverse_root
 
 Complexity = Callable[[float], RademacherBounds]
 
@@ -51,7 +50,7 @@ class BoundSetting:
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_prior", checked_prior(self.class_prior))
+        object.__setattr__(self, "class_prior", check_prior(self.class_prior))
         positive(
             "loss_bound",
             self.loss_bound,

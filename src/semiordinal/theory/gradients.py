@@ -14,8 +14,8 @@ import numpy as np
 from scipy import linalg
 
 from .._typing import Array, Codes
-from ..losses import OrdinalLoss
-from ._checks import at_least, checked_codes, checked_rows
+from ..losses import GAP_LOSS, OrdinalLoss, ThresholdTerms
+from ._inputs import at_least, checked_codes, checked_rows
 from .moments import ClassMoments, accumulate_moments
 
 CRITERIA = ("parameters", "risk")
@@ -182,10 +182,9 @@ def risk_hessian(
     cross = -(table.T @ curvature)
     by_threshold = np.diag(curvature.sum(axis=0))
     if weighted.gap is not None:
-        totals = weighted.gap[positions].sum(axis=0)[1:-1]
-        bend = totals / (4 * np.sinh(np.diff(theta) / 2) ** 2)  # of −log(1 − exp(−gap))
-        step = np.diff(np.eye(len(theta)), axis=0)
-        by_threshold = by_threshold + step.T @ (bend[:, None] * step)
+        totals = np.bincount(positions % (len(theta) + 2), minlength=len(theta) + 2)
+        terms = ThresholdTerms(weighted, totals.astype(np.float64))
+        by_threshold = by_threshold + terms.evaluate(theta, 2)[2]
     return np.block([[by_coef, cross], [cross.T, by_threshold]])
 
 
@@ -203,7 +202,7 @@ def _score_gradients(loss: OrdinalLoss, scores: Array) -> Array:
         return slopes.sum(axis=2, keepdims=True)
     if weighted.gap is not None and n_classes > 2:
         inside = np.arange(1, n_classes - 1)
-        slope = -1 / np.expm1(np.diff(scores, axis=1))  # of −log(1 − exp(−gap)) in the gap
+        slope = GAP_LOSS.derivative(np.diff(scores, axis=1))
         slopes[:, inside, inside] += slope
         slopes[:, inside, inside - 1] -= slope
     return slopes

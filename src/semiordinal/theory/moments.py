@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, Codes
-from ._checks import checked_codes
+from ._inputs import checked_codes
 
 
 @dataclass(frozen=True)

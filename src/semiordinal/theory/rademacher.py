@@ -17,7 +17,7 @@ import numpy as np
 from .._typing import Array
 from ..losses import OrdinalLoss
 from ..margins import Margin
-from ._checks import at_least, checked_rows, inverse_root, positive
+from ._inputs import at_least, checked_rows, positive
 
 
 @dataclass(frozen=True)
@@ -282,6 +282,12 @@ def feature_bound(rows: Any) -> float:
     """
     table = checked_rows(rows)
     return float(np.sqrt(np.einsum("ij,ij->i", table, table).max(initial=0.0)))
+
+
+def inverse_root(n_rows: float) -> float:
+    """``1/√n`` for a number of rows, infinite for none and zero for infinitely many."""
+    n = at_least("n_rows", n_rows, 0)
+    return 1 / math.sqrt(n) if n else math.inf
 
 
 def _ls_offset(first_threshold: float | None) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ._checks import checked_codes, checked_counts, checked_prior, positive
+from ..priors import check_prior
+from ._inputs import checked_codes, checked_counts, positive
 from .moments import checked_values
 from .variance import RiskVariance, checked_sampling
 
@@ -93,7 +94,7 @@ def resample_risks(
     table = checked_values(values)
     n_classes = table.shape[1]
     positions = checked_codes(codes, len(table), n_classes)
-    prior = checked_prior(class_prior)
+    prior = check_prior(class_prior)
     positive("n_unlabeled", n_unlabeled, "LU has no estimate without unlabelled rows.")
     wanted = checked_counts(class_counts, n_classes)
     counts = np.round(wanted).astype(np.intp)

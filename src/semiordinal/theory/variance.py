@@ -21,7 +21,8 @@ import numpy as np
 from scipy.stats import binom
 
 from .._typing import Array
-from ._checks import at_least, checked_counts, checked_prior, in_unit_interval
+from ..priors import check_prior
+from ._inputs import at_least, checked_counts, in_unit_interval
 from .moments import ClassMoments
 
 SAMPLINGS = ("joint", "stratified")
@@ -151,7 +152,7 @@ def risk_variance(
     >>> found.best_weight.round(3)
     array([0.732, 0.732])
     """
-    prior = checked_prior(class_prior)
+    prior = check_prior(class_prior)
     if moments.n_classes != len(prior):
         raise ValueError(
             f"class_prior has {len(prior)} classes, and moments has {moments.n_classes}."

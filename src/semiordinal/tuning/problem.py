@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import Array, Codes
-from ..coordinates import Coordinates
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss
-from ..objective import Objective
+from ..objective import Coordinates, Objective
 from ..risks import Risk
 from ..rows import Design, RowLabels, RowsInMemory, latent_scores
 

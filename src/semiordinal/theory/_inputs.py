@@ -1,4 +1,4 @@
-"""Checks of input that several functions share; each error names the parameter and a remedy."""
+"""Input of the functions here: checked, with errors that name the parameter and a remedy."""
 
 from __future__ import annotations
 
@@ -28,30 +28,12 @@ def positive(name: str, value: float, remedy: str = "") -> float:
     return number
 
 
-def inverse_root(n_rows: float) -> float:
-    """``1/√n`` for a number of rows, infinite for none and zero for infinitely many."""
-    n = at_least("n_rows", n_rows, 0)
-    return 1 / math.sqrt(n) if n else math.inf
-
-
 def in_unit_interval(name: str, value: Any) -> Array:
     """A number or array within [0, 1]."""
     numbers = np.asarray(value, dtype=np.float64)
     if not ((numbers >= 0) & (numbers <= 1)).all():
         raise ValueError(f"{name}={value!r} must lie in [0, 1].")
     return numbers
-
-
-def checked_prior(class_prior: Any) -> Array:
-    prior = np.asarray(class_prior, dtype=np.float64)
-    if prior.ndim != 1 or len(prior) < 2:
-        raise ValueError("class_prior must hold one number a class, for at least two classes.")
-    if not (prior >= 0).all() or not math.isclose(prior.sum(), 1.0, abs_tol=1e-8):
-        raise ValueError(
-            f"class_prior={class_prior!r} must be non-negative and sum to 1; "
-            "divide counts by their sum."
-        )
-    return prior
 
 
 def checked_counts(class_counts: Any, n_classes: int) -> Array:
