@@ -45,7 +45,7 @@ def compare_with_objective(module, objective, coef):
     """Value and gradient of both, in coefficients of plain columns and in thresholds."""
     rows = torch.as_tensor(PROBLEM.X)
     weights = torch.as_tensor(coef, dtype=torch.float64).requires_grad_()
-    thresholds = module.thresholds.scored().detach().requires_grad_()
+    thresholds = module.thresholds.for_loss().detach().requires_grad_()
     module.thresholds.scored = lambda: thresholds
     value = module(rows @ weights, torch.as_tensor(CODES))
     value.backward()
@@ -111,7 +111,7 @@ def test_order_penalty_and_prediction_thresholds(loss, order):
     module = make_loss(loss=loss, order_penalty=3.0, thresholds=order)
     objective = build_objective(PROBLEM, loss=loss, order_penalty=3.0, l2=0.0, standardize=False)
     coef = np.array([0.4, -0.2, 0.3])
-    scored = module.thresholds.scored().detach().numpy()
+    scored = module.thresholds.for_loss().detach().numpy()
     # The objective's thresholds are those of centred columns.
     shift = objective.coordinates.shift @ coef
     variables = np.r_[coef, objective.coordinates.threshold_map.variables(scored - shift)]
@@ -128,7 +128,7 @@ def test_order_penalty_and_prediction_thresholds(loss, order):
 def test_thresholds_start_where_the_objective_starts(loss):
     module = make_loss(loss=loss)
     start = starting_thresholds(get_loss(loss), PROBLEM.prior)
-    np.testing.assert_allclose(module.thresholds.scored().detach(), start, rtol=1e-6)
+    np.testing.assert_allclose(module.thresholds.for_loss().detach(), start, rtol=1e-6)
 
 
 def test_closed_gaps_cost_infinity_and_never_nan():

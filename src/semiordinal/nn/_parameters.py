@@ -1,4 +1,4 @@
-"""The classifier's parameters: whether they can be, and what of them makes a run."""
+"""The classifier's parameters: checks, and those that identify a run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_parameters(model: NeuralOrdinalClassifier) -> None:
 
 
 def describe_run(model: NeuralOrdinalClassifier, rows: TrainingRows) -> dict[str, Any]:
-    """What two runs must share for one to go on from the other's checkpoint."""
+    """What two runs must share for one to continue from the checkpoint of the other."""
     run: dict[str, Any] = {name: getattr(model, name) for name in _RUN_PARAMETERS}
     run["batch_size"] = str(model.batch_size)
     run["optimizer"] = find_optimizer(model.optimizer).__name__

@@ -42,23 +42,22 @@ class SemiOrdinalLoss(nn.Module):
     loss : {"at", "it", "ls", "cl", "lad"}, default="at"
         Surrogate loss.
     margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
-        Binary loss that "at" and "it" are made of.
+        Binary loss of which "at" and "it" consist.
     unlabeled_weight : float in [0, 1], default=0.25
         γ: 0 is the supervised risk SV, 1 the risk LU, between them SEMI.
     removed_class : int, "median", "smallest" or "largest", default="median"
         Code of the class whose loss the unlabelled rows stand in for; "smallest" and
         "largest" need ``class_counts``.
     correction : {"none", "non_negative", "leaky", "absolute"}, default="leaky"
-        What is done where the unlabelled part of the risk, an estimate of something that
-        is at least zero, falls below: nothing; cut at zero; multiply by ``leak``; change
-        sign.
+        What to do where the unlabelled part of the risk, an estimate of something that is at
+        least zero, is negative: nothing; set it to zero; multiply by ``leak``; change its sign.
     leak : float, at most 0, default=-0.2
     correction_step : {"gradient", "descent_ascent"}, default="gradient"
         The gradient where the unlabelled part is negative. "gradient": that of the
         corrected value, all terms of the risk included. "descent_ascent": minus that of
         the negative part and nothing else, as in non-negative risk estimation (Kiryo et
-        al., 2017), so that the step undoes the overfitting before the rest goes on; the
-        value is the corrected one all the same, so do not use it with line searches.
+        al., 2017), so that a step undoes the overfitting first; the value is still the
+        corrected one, so do not use it with line searches.
     thresholds : {"ordered", "free"}, default="ordered"
         "ordered": a first threshold and gaps that cannot be negative. "free": one parameter
         each, in order through ``order_penalty`` alone; where a step still takes a gap to
@@ -68,10 +67,10 @@ class SemiOrdinalLoss(nn.Module):
     class_prior : array-like of shape (n_classes,), "uniform" or "labels", default="labels"
         Class probabilities; "labels" takes the shares in ``class_counts``, or in the batch.
     class_counts : array-like of shape (n_classes,), optional
-        Labelled rows of each class in all the training data. With it, a batch's rows stand
-        for all rows of their label, and a batch drawn at random within each label (as by
+        Labelled rows of each class in all the training data. With it, the rows of a batch
+        represent all rows of their label, and a batch drawn at random within each label (as by
         `StratifiedBatchSampler`) gives an unbiased estimate of the risk on all rows.
-        Without it, the batch's own counts are all there is.
+        Without it, the counts are those of the batch.
     missing_label : int or nan, default=-1
         Marks rows without a label.
 
@@ -206,7 +205,7 @@ class SemiOrdinalLoss(nn.Module):
         latent = check_latent(latent)
         rows = self._rows(labels, sample_weight, len(latent))
         risk = self._risk_of(rows, corrected)
-        thresholds = self.thresholds.scored()
+        thresholds = self.thresholds.for_loss()
         value: torch.Tensor = RiskFunction.apply(
             latent, thresholds, risk, self.descent_ascent and corrected
         )
@@ -240,7 +239,7 @@ class SemiOrdinalLoss(nn.Module):
         return RowLabels(codes, weights)
 
     def _risk_of(self, rows: RowLabels, corrected: bool) -> LatentRisk:
-        """The risk of a batch, kept for the next: full batches are always the same."""
+        """The risk of a batch, cached for the next call: full batches are always the same."""
         if self._last is not None:
             last, was_corrected, risk = self._last
             if was_corrected == corrected and _same(last.codes, rows.codes):
@@ -299,7 +298,7 @@ class SemiOrdinalLoss(nn.Module):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_last": None}  # the last batch is not ours to store
+        return {**super().__getstate__(), "_last": None}  # a batch is no part of a stored module
 
 
 def check_latent(latent: torch.Tensor) -> torch.Tensor:

@@ -22,7 +22,7 @@ class StratifiedBatchSampler(Sampler[list[int]]):
     Parameters
     ----------
     codes : array-like or tensor of ints
-        Labels of the rows; which value marks missing ones is of no account.
+        Labels of the rows; any value may mark missing ones.
     batch_size : int or None
         Most rows of a batch, at least one for each label and one without; None for all
         rows in one batch.

@@ -19,8 +19,8 @@ _SMALLEST_START_GAP = 0.01
 class Thresholds(nn.Module):
     """Calling it gives the K − 1 thresholds to predict by."""
 
-    def scored(self) -> torch.Tensor:
-        """Thresholds as the loss takes them."""
+    def for_loss(self) -> torch.Tensor:
+        """Thresholds as `LatentRisk` takes them."""
         thresholds: torch.Tensor = self()
         return thresholds
 
@@ -63,7 +63,7 @@ class UnitThresholds(Thresholds):
     def forward(self) -> torch.Tensor:
         return self.first + self.get_buffer("steps")
 
-    def scored(self) -> torch.Tensor:
+    def for_loss(self) -> torch.Tensor:
         return self.first + self.get_buffer("offsets")
 
 

@@ -36,7 +36,7 @@ def in_unit_interval(name: str, value: Any) -> Array:
     return numbers
 
 
-def checked_counts(class_counts: Any, n_classes: int) -> Array:
+def check_counts(class_counts: Any, n_classes: int) -> Array:
     counts = np.asarray(class_counts, dtype=np.float64)
     if counts.shape != (n_classes,):
         raise ValueError(
@@ -53,7 +53,7 @@ def checked_counts(class_counts: Any, n_classes: int) -> Array:
     return counts
 
 
-def checked_removed(removed: int, n_classes: int) -> int:
+def check_removed(removed: int, n_classes: int) -> int:
     if removed not in range(n_classes):
         raise ValueError(
             f"removed={removed!r} must be the code of a class, 0 to {n_classes - 1} in class order."
@@ -61,7 +61,7 @@ def checked_removed(removed: int, n_classes: int) -> int:
     return int(removed)
 
 
-def checked_rows(rows: Any) -> Array:
+def check_rows(rows: Any) -> Array:
     table = np.asarray(rows)
     if table.dtype == object or table.ndim != 2:
         raise ValueError(
@@ -71,7 +71,7 @@ def checked_rows(rows: Any) -> Array:
     return table.astype(np.float64, copy=False)
 
 
-def checked_codes(codes: Any, n_rows: int, n_classes: int) -> Codes:
+def check_codes(codes: Any, n_rows: int, n_classes: int) -> Codes:
     positions = np.asarray(codes)
     if positions.shape != (n_rows,):
         raise ValueError(

@@ -17,7 +17,7 @@ import numpy as np
 from .._typing import Array
 from ..losses import OrdinalLoss
 from ..margins import Margin
-from ._inputs import at_least, checked_rows, positive
+from ._inputs import at_least, check_rows, positive
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def loss_complexities(
         by_label[slopes > 0] += slopes[slopes > 0] * complexities.functions
         whole = 2 * (n_classes + abs(offset)) * complexities.functions + complexities.squares
         return RademacherBounds(by_label, float(whole))
-    rho = _checked_lipschitz(loss, lipschitz)
+    rho = _check_lipschitz(loss, lipschitz)
     if loss.name == "at":
         by_label = np.full(n_classes, rho * thresholds.sum())
     else:
@@ -255,7 +255,7 @@ class LinearClass:
             by_label = 2 * (np.abs(label + offset) + reach) * scale * n_classes
             whole = 2 * (n_classes + abs(offset) + reach) * scale * n_classes
             return RademacherBounds(by_label, float(whole))
-        rho = _checked_lipschitz(loss, lipschitz)
+        rho = _check_lipschitz(loss, lipschitz)
         if self.feature_bound < 1 and self.threshold_bound > 0:
             raise ValueError(
                 "the assumption 'a constant feature' does not hold: thresholds weigh a feature "
@@ -280,7 +280,7 @@ def feature_bound(rows: Any) -> float:
     >>> feature_bound([[3.0, 4.0], [1.0, 0.0]])
     5.0
     """
-    table = checked_rows(rows)
+    table = check_rows(rows)
     return float(np.sqrt(np.einsum("ij,ij->i", table, table).max(initial=0.0)))
 
 
@@ -299,7 +299,7 @@ def _ls_offset(first_threshold: float | None) -> float:
     return first_threshold - 1.5
 
 
-def _checked_lipschitz(loss: OrdinalLoss, lipschitz: float | None) -> float:
+def _check_lipschitz(loss: OrdinalLoss, lipschitz: float | None) -> float:
     if loss.name not in ("at", "it"):
         raise ValueError(
             f"loss {loss.name!r} has no Rademacher bound here; use 'at', 'it' or 'ls'."
