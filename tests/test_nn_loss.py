@@ -46,7 +46,7 @@ def compare_with_objective(module, objective, coef):
     rows = torch.as_tensor(PROBLEM.X)
     weights = torch.as_tensor(coef, dtype=torch.float64).requires_grad_()
     thresholds = module.thresholds.for_loss().detach().requires_grad_()
-    module.thresholds.scored = lambda: thresholds
+    module.thresholds.for_loss = lambda: thresholds
     value = module(rows @ weights, torch.as_tensor(CODES))
     value.backward()
     sums = objective.risk.evaluate(coef, thresholds.detach().numpy())

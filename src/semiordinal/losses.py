@@ -26,6 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ._checks import check_choice
 from ._computing import Allocate, fresh
 from ._typing import Array
 from .margins import Absolute, GapLoss, Logistic, Margin, Square, get_margin
@@ -63,10 +64,10 @@ class WeightedLoss:
 
     margin: Margin
     main: Array  # (T, m), or (T, 1) where a row has one weight for all its scores
-    mirror: Array | None  # (T, m)
-    linear: Array | None  # (T, m)
-    constant: Array | None  # (T,)
-    gap: Array | None  # (T, K)
+    mirror: Array | None = None  # (T, m)
+    linear: Array | None = None  # (T, m)
+    constant: Array | None = None  # (T,)
+    gap: Array | None = None  # (T, K)
 
     @property
     def is_convex(self) -> bool:
@@ -198,19 +199,17 @@ class _ThresholdLoss(OrdinalLoss):
         plus, minus = self.incidence(label_weights.shape[1])
         odd = self.margin.linear_odd
         if odd is None:
-            return WeightedLoss(
-                self.margin, label_weights @ plus, label_weights @ minus, None, None, None
-            )
+            return WeightedLoss(self.margin, label_weights @ plus, label_weights @ minus)
         both = plus + minus
         if (both == both[:1, :1]).all():
             both = both[:, :1]
         main = _drop_cancelled(label_weights @ both, label_weights)
         linear = odd * (label_weights @ minus)
         if self.margin.quadratic is None:
-            return WeightedLoss(self.margin, main, None, linear, None, None)
+            return WeightedLoss(self.margin, main, linear=linear)
         slope, constant = self.margin.quadratic
         total = np.broadcast_to(main, linear.shape).sum(axis=1)
-        return WeightedLoss(Square(), main, None, linear + slope * main, constant * total, None)
+        return WeightedLoss(Square(), main, None, linear + slope * main, constant * total)
 
 
 class AllThreshold(_ThresholdLoss):
@@ -281,7 +280,7 @@ class LeastSquares(OrdinalLoss):
         offsets = _class_offsets(label_weights.shape[1])
         main = _drop_cancelled(label_weights.sum(axis=1, keepdims=True), label_weights)
         linear = 2 * (label_weights @ offsets)[:, None]
-        return WeightedLoss(self.margin, main, None, linear, label_weights @ offsets**2, None)
+        return WeightedLoss(self.margin, main, None, linear, label_weights @ offsets**2)
 
 
 class LeastAbsolute(OrdinalLoss):
@@ -299,7 +298,7 @@ class LeastAbsolute(OrdinalLoss):
         return np.abs(scores[:, :1] + _class_offsets(scores.shape[1] + 1))
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        return WeightedLoss(self.margin, label_weights, None, None, None, None)
+        return WeightedLoss(self.margin, label_weights)
 
     def score_offsets(self, n_classes: int) -> Array:
         return _class_offsets(n_classes)
@@ -325,8 +324,7 @@ def get_loss(name: str, margin: str = "logistic") -> OrdinalLoss:
     >>> loss.values(np.array([[-0.5, 1.0]])).round(3)
     array([[1.287, 0.787, 1.787]])
     """
-    if not isinstance(name, str) or name not in LOSSES:
-        raise ValueError(f"loss={name!r} is not known; choose one of {sorted(LOSSES)}.")
+    check_choice("loss", name, sorted(LOSSES))
     checked_margin = get_margin(margin)
     cls = LOSSES[name]
     return cls(checked_margin) if cls.uses_margin else cls()  # type: ignore[call-arg]

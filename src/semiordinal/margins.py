@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
+from ._checks import check_choice
 from ._computing import Allocate, fresh
 from ._typing import Array
 
@@ -303,6 +304,5 @@ def get_margin(name: str) -> Margin:
     >>> get_margin("double_hinge").linear_odd
     1.0
     """
-    if not isinstance(name, str) or name not in MARGINS:
-        raise ValueError(f"margin={name!r} is not known; choose one of {sorted(MARGINS)}.")
+    check_choice("margin", name, sorted(MARGINS))
     return MARGINS[name]

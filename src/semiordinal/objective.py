@@ -37,14 +37,6 @@ class Coordinates:
     shift: Array | None
     threshold_map: ThresholdMap
 
-    @property
-    def lower(self) -> Array:
-        return np.concatenate([np.full(self.n_coefs, -np.inf), self.threshold_map.lower])
-
-    @property
-    def upper(self) -> Array:
-        return np.concatenate([np.full(self.n_coefs, np.inf), self.threshold_map.upper])
-
     def split(self, variables: Array) -> tuple[Array, Array]:
         return variables[: self.n_coefs], variables[self.n_coefs :]
 
@@ -100,7 +92,9 @@ class Objective:
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
-        return self.coordinates.lower, self.coordinates.upper
+        infinite = np.full(self.coordinates.n_coefs, np.inf)
+        threshold_map = self.coordinates.threshold_map
+        return np.r_[-infinite, threshold_map.lower], np.r_[infinite, threshold_map.upper]
 
     @cached_property
     def convexity(self) -> Convexity:

@@ -25,6 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import check_choice
 from ._typing import Array
 from .losses import OrdinalLoss
 
@@ -63,8 +64,7 @@ def get_correction(name: str, leak: float) -> Correction | None:
     >>> get_correction("leaky", leak=-0.2).value(-1.0)
     0.2
     """
-    if name not in CORRECTIONS:
-        raise ValueError(f"correction={name!r} is not known; choose one of {list(CORRECTIONS)}.")
+    check_choice("correction", name, CORRECTIONS)
     if not isinstance(leak, int | float) or not -inf < leak <= 0:
         raise ValueError(
             f"leak={leak!r} must be zero or negative: a positive leak would reward a negative "

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from .._checks import check_number
+from .._checks import check_choice, check_number
 from .._typing import Array, Codes
 from ..latent_risk import LatentRisk
 from ..losses import get_loss
@@ -112,8 +112,8 @@ class SemiOrdinalLoss(nn.Module):
             raise ValueError(f"n_classes={n_classes!r} must be a whole number, at least 2.")
         check_number("unlabeled_weight", unlabeled_weight, 0, 1)
         check_number("order_penalty", order_penalty, 0)
-        _check_choice("correction_step", correction_step, CORRECTION_STEPS)
-        _check_choice("thresholds", thresholds, THRESHOLDS)
+        check_choice("correction_step", correction_step, CORRECTION_STEPS)
+        check_choice("thresholds", thresholds, THRESHOLDS)
         self.n_classes = int(n_classes)
         self.missing_label = missing_label
         self.order_penalty = float(order_penalty)
@@ -325,11 +325,6 @@ def _same(one: Codes | Array | None, other: Codes | Array | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other)
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {list(choices)}.")
 
 
 def _check_counts(class_counts: Any, n_classes: int) -> Array | None:

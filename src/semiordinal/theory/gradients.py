@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from .._checks import check_choice
 from .._typing import Array, Codes
 from ..losses import GAP_LOSS, OrdinalLoss, ThresholdTerms
 from ._inputs import at_least, check_codes, check_rows
@@ -209,8 +210,7 @@ def _score_gradients(loss: OrdinalLoss, scores: Array) -> Array:
 
 
 def _transform(hessian: Any, criterion: str, size: int) -> Array:
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion={criterion!r} is not known; choose one of {list(CRITERIA)}.")
+    check_choice("criterion", criterion, CRITERIA)
     matrix = np.asarray(hessian, dtype=np.float64)
     if matrix.shape != (size, size):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Upper bounds of the Rademacher complexity of an ordinal loss over a class of models.
+"""Upper bounds of the Rademacher complexity of an ordinal loss, and the constants they need.
 
 The complexity of a set of functions on n rows is the mean, over rows and over random signs
 σ, of ``sup (1/n) Σ_i σ_i h(z_i)``: how well the set follows noise. For the losses of a class
@@ -282,6 +282,53 @@ def feature_bound(rows: Any) -> float:
     """
     table = check_rows(rows)
     return float(np.sqrt(np.einsum("ij,ij->i", table, table).max(initial=0.0)))
+
+
+def measured_loss_bound(loss: OrdinalLoss, scores: Any) -> float:
+    """C_ψ measured: the largest ψ(α, y) over the rows and all labels, at one model.
+
+    What a guarantee needs is the largest over all models and rows that can occur, which is
+    `largest_loss`; the measured one says how far that is from what happens.
+
+    Parameters
+    ----------
+    loss : OrdinalLoss
+    scores : array of shape (n, K − 1)
+
+    Examples
+    --------
+    >>> from semiordinal.losses import get_loss
+    >>> measured_loss_bound(get_loss("ls"), [[-1.0, 0.0], [0.5, 1.5]])
+    4.0
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or not len(table):
+        raise ValueError("scores must have shape (n, K − 1) with at least one row.")
+    return float(loss.values(table).max())
+
+
+def largest_loss(loss: OrdinalLoss, n_classes: int, score_bound: float) -> float:
+    """C_ψ of a class: the largest ψ(α, y) where ``−B ≤ α_1 ≤ … ≤ α_{K−1} ≤ B``.
+
+    ψ is convex in the scores, so it is largest at a corner of that simplex: some leading
+    scores at −B and the others at B. The cumulative link loss is infinite there.
+
+    Parameters
+    ----------
+    loss : OrdinalLoss
+    n_classes : int
+    score_bound : float
+        B; see `LinearClass.score_bound`.
+
+    Examples
+    --------
+    >>> from semiordinal.losses import get_loss
+    >>> largest_loss(get_loss("at", "hinge"), n_classes=4, score_bound=2.0)
+    9.0
+    """
+    reach = positive("score_bound", score_bound)
+    corners = np.where(np.tri(n_classes, n_classes - 1, -1) > 0, -reach, reach)
+    return measured_loss_bound(loss, corners)
 
 
 def inverse_root(n_rows: float) -> float:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import check_choice
 from .._typing import Array
 from ..priors import check_prior
 from ._inputs import check_codes, check_counts, positive
 from .moments import check_values
-from .variance import RiskVariance, check_sampling
+from .variance import SAMPLINGS, RiskVariance
 
 _MOST_DRAWS = 10_000
 
@@ -101,7 +102,7 @@ def resample_risks(
     if (counts != wanted).any() or n_unlabeled != int(n_unlabeled):
         raise ValueError("class_counts and n_unlabeled must be whole numbers: rows are drawn.")
     n_unlabeled = int(n_unlabeled)
-    check_sampling(sampling)
+    check_choice("sampling", sampling, SAMPLINGS)
     if n_draws < 2:
         raise ValueError(f"n_draws={n_draws!r} must be at least 2.")
     rng = np.random.default_rng(random_state)

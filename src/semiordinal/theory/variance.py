@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from .._checks import check_choice
 from .._typing import Array
 from ..priors import check_prior
 from ._inputs import at_least, check_counts, in_unit_interval
@@ -159,7 +160,7 @@ def risk_variance(
         )
     counts = check_counts(class_counts, len(prior))
     n_u = at_least("n_unlabeled", n_unlabeled, 0)
-    check_sampling(sampling)
+    check_choice("sampling", sampling, SAMPLINGS)
     n_l = float(counts.sum())
     own = np.diag(moments.variance)
     within, between = moments.own_variance(prior)
@@ -179,12 +180,6 @@ def risk_variance(
     lu = np.array([_weighted_sum(weight, difference[:, k], skip=k) for k in range(len(prior))])
     lu += moments.marginal_variance(prior) / n_u if n_u else math.inf
     return RiskVariance(supervised, lu, prior @ joint / n_l)
-
-
-def check_sampling(sampling: str) -> str:
-    if sampling not in SAMPLINGS:
-        raise ValueError(f"sampling={sampling!r} is not known; choose one of {list(SAMPLINGS)}.")
-    return sampling
 
 
 def _weighted_sum(weights: Array, values: Array, skip: int) -> float:
