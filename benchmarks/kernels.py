@@ -58,7 +58,7 @@ def variants(X, labels, prior):
     yield "tuned", KernelOrdinalClassifierCV(**common).fit(X, labels)
     chosen = {"l2": sv.l2_, "bandwidth": sv.estimator_.bandwidth}
     for weight in (0.1, 0.25, 0.5):
-        for correction in ("none", "non-negative"):
+        for correction in ("none", "non_negative"):
             semi = KernelOrdinalClassifier(
                 unlabeled_weight=weight, correction=correction, **chosen, **common
             )

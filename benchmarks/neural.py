@@ -150,8 +150,8 @@ def corrections(seeds: int, epochs: int) -> None:
         "SV": {"unlabeled_weight": 0.0},
         "none": {"correction": "none"},
         "leaky": {"correction": "leaky"},
-        "non-negative": {"correction": "non-negative"},
-        "descent-ascent": {"correction": "leaky", "correction_step": "descent-ascent"},
+        "non_negative": {"correction": "non_negative"},
+        "descent_ascent": {"correction": "leaky", "correction_step": "descent_ascent"},
     }
     for data in ("kinematics", "abalone"):
         mean_errors(data, methods, (300, 1700, 1500), seeds, epochs)

@@ -94,7 +94,9 @@ def kernel(arguments: argparse.Namespace) -> None:
     value, gradient = plain_value_and_gradient(X, coef, CUTS, 2)
     ours = risk.evaluate(coef, CUTS)
     assert abs(ours.value - value) < 1e-12 * abs(value)
-    np.testing.assert_allclose(np.r_[ours.coef, ours.thresholds], gradient, atol=1e-12)
+    np.testing.assert_allclose(
+        np.r_[ours.coef_gradient, ours.threshold_gradient], gradient, atol=1e-12
+    )
     ratios = []
     with threadpool_limits(1):
         for _ in range(arguments.repeats):

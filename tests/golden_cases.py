@@ -137,10 +137,10 @@ PLAIN = {
         f"linear {loss}, {correction}": _LINEAR(loss=loss, correction=correction, **_BELOW_ZERO)
         for loss, correction in (
             ("at", "none"),
-            ("at", "non-negative"),
+            ("at", "non_negative"),
             ("at", "absolute"),
             ("ls", "none"),
-            ("ls", "non-negative"),
+            ("ls", "non_negative"),
             ("ls", "leaky"),
             ("ls", "absolute"),
         )
@@ -287,7 +287,7 @@ NETWORKS = {
     "at, batches": _network_case(batch_size=64),
     "at, early stopping": _network_case(early_stopping=True, patience=3, max_epochs=30, lr=0.05),
     "at, descent-ascent": _network_case(
-        correction="non-negative", correction_step="descent-ascent", unlabeled_weight=1.0, lr=0.05
+        correction="non_negative", correction_step="descent_ascent", unlabeled_weight=1.0, lr=0.05
     ),
     "at, weighted": _network_case(weighted),
     "at, SGD, unlabeled_apart": _network_case(

@@ -25,7 +25,7 @@ LOSSES_WITH_MARGINS = [
 # (name, unlabeled_weight, removed class)
 RISKS = [("SV", 0.0, 1), *[("LU", 1.0, k) for k in (1, 2, 3, 4)], ("SEMI", 0.4, 2)]
 
-CORRECTIONS = ["none", "non-negative", "leaky", "absolute"]
+CORRECTIONS = ["none", "non_negative", "leaky", "absolute"]
 
 # The one of scikit-learn's checks that fails where there are probabilities.
 ARGMAX = {

@@ -81,7 +81,7 @@ def test_error_says_what_to_do(estimator, name, settings, rows, labels, message)
         ({"leak": 0.2}, "leak=0.2 must be zero or negative"),
         ({"leak": -np.inf}, "leak=-inf must be"),
         ({"leak": "a"}, "leak='a' must be"),
-        ({"correction": "relu"}, "correction='relu'.*non-negative"),
+        ({"correction": "relu"}, "correction='relu'.*non_negative"),
         ({"order_penalty": -1}, "order_penalty=-1 must be a number at least 0"),
         ({"removed_class": 9}, r"removed_class=9.*'smallest'.*\[1.0, 2.0, 3.0, 4.0\]"),
         ({"solver": "sgd"}, "solver='sgd'.*'newton'"),

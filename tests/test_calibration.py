@@ -32,9 +32,9 @@ def test_thresholds_at_the_prior_minimise_the_risk_lu_with_the_coefficients_fixe
     latent = problem.X[np.isnan(problem.y)] @ coef
     cumulative = np.cumsum(problem.prior)[:-1]
     thresholds = thresholds_at_shares(latent, cumulative)
-    gradient = objective.risk.evaluate(coef, thresholds).thresholds
+    gradient = objective.risk.evaluate(coef, thresholds).threshold_gradient
     np.testing.assert_allclose(gradient, 0.0, atol=1e-9)
-    assert np.abs(objective.risk.evaluate(coef, thresholds + 0.1).thresholds).max() > 1e-3
+    assert np.abs(objective.risk.evaluate(coef, thresholds + 0.1).threshold_gradient).max() > 1e-3
 
 
 @pytest.mark.parametrize("spread", [1e-3, 1.0, 1e3])

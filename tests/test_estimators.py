@@ -266,7 +266,8 @@ def test_kernel_learns_what_a_line_cannot():
 def test_kernel_against_the_plain_formula():
     """Same objective as a linear fit on kernel columns computed by hand."""
     problem = make_problem(n_labeled=30, n_unlabeled=50)
-    model = KernelOrdinalClassifier(standardize=False, bandwidth=0.5).fit(problem.X, problem.y)
+    settings = {"penalty": "coef", "standardize": False, "bandwidth": 0.5}
+    model = KernelOrdinalClassifier(**settings).fit(problem.X, problem.y)
     centers = problem.X[problem.labeled]
     distances = np.linalg.norm(problem.X[:, None] - centers, axis=2)
     pairs = np.linalg.norm(centers[:, None] - centers, axis=2)[np.triu_indices(len(centers), 1)]
@@ -341,16 +342,16 @@ def test_kernel_columns_not_stored_give_the_same(monkeypatch):
 
 
 def test_many_rows_start_from_some_and_end_at_the_same(monkeypatch):
-    """The thinned start changes the way, not the end."""
+    """A start from a sample changes the way, not the end."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30_000, 4))
     y = np.digitize(X @ [1, 1, 0, -1] + rng.logistic(size=30_000), [-1, 1]).astype(float)
     y[2_000:] = np.nan
-    thinned = LinearOrdinalClassifier().fit(X, y)
-    monkeypatch.setattr("semiordinal.solvers.newton._THIN_ABOVE", 10**9)
+    from_sample = LinearOrdinalClassifier().fit(X, y)
+    monkeypatch.setattr("semiordinal.solvers.newton._SAMPLE_ABOVE", 10**9)
     whole = LinearOrdinalClassifier().fit(X, y)
-    assert thinned.n_iter_ < whole.n_iter_
-    np.testing.assert_allclose(thinned.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
+    assert from_sample.n_iter_ < whole.n_iter_
+    np.testing.assert_allclose(from_sample.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
 
 
 def test_a_good_start_is_kept_on_many_rows():

@@ -8,7 +8,7 @@ import pytest
 from semiordinal.datasets import make_ordinal
 from semiordinal.experiments.adam import AdamLinear, FreeThresholdMap, minimize_by_adam
 from semiordinal.losses import get_loss
-from semiordinal.objective import starting_thresholds, with_room
+from semiordinal.thresholds import starting_thresholds, widen_gaps
 
 torch = pytest.importorskip("torch")
 
@@ -87,7 +87,7 @@ def test_training_is_that_of_the_torch_loss(loss, weight):
     totals = weight * prior + (1 - weight) * counts / counts.sum()
     start = starting_thresholds(get_loss(loss), totals)
     if loss != "ls":
-        start = with_room(start)
+        start = widen_gaps(start)
     coef = torch.zeros(3, dtype=torch.float64, requires_grad=True)
     parameter = next(risk.thresholds.parameters())
     parameter.data = torch.tensor(start[: parameter.numel()])

@@ -9,9 +9,9 @@ import pytest
 
 from problems import LOSSES_WITH_MARGINS
 from semiordinal._rows import MatrixRows, RowLabels
+from semiordinal.empirical_risk import RiskPartial, RowSums
 from semiordinal.losses import get_loss
 from semiordinal.margins import get_margin
-from semiordinal.sums import RiskPartial, RowSums
 
 K = 4
 

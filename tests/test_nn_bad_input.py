@@ -36,8 +36,8 @@ def test_error_says_what_to_do(name, settings, rows, labels, message):
     [
         ({"unlabeled_weight": 1.5}, "unlabeled_weight=1.5 must be a number from 0 to 1"),
         ({"leak": 0.2}, "leak=0.2 must be zero or negative"),
-        ({"correction": "relu"}, "correction='relu'.*non-negative"),
-        ({"correction_step": "ascent"}, "correction_step='ascent'.*descent-ascent"),
+        ({"correction": "relu"}, "correction='relu'.*non_negative"),
+        ({"correction_step": "ascent"}, "correction_step='ascent'.*descent_ascent"),
         ({"removed_class": 9}, "removed_class=9.*'smallest'"),
         ({"classes": [0, 1, 2, 3, 4]}, "has no labelled row.*removed_class="),
         ({"lr": 0.0}, "lr=0.0 must be a number above 0"),

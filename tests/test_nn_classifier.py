@@ -268,7 +268,7 @@ def test_unlabelled_rows_beside_apart_or_not_used():
 
 def test_a_class_without_labels_is_learnt_as_the_removed_one():
     y = np.where(Y == 3, np.nan, Y)
-    settings = {**QUICK, "unlabeled_weight": 1.0, "correction": "non-negative"}
+    settings = {**QUICK, "unlabeled_weight": 1.0, "correction": "non_negative"}
     model = NeuralOrdinalClassifier(
         classes=[1, 2, 3, 4], removed_class=3, class_prior=PROBLEM.prior, **settings
     )
@@ -303,7 +303,7 @@ def test_prediction_and_attributes(loss):
     assert model.is_convex_ is False
 
 
-@pytest.mark.parametrize("step", ["gradient", "descent-ascent"])
+@pytest.mark.parametrize("step", ["gradient", "descent_ascent"])
 def test_corrections_train(step):
     """Where the unlabelled part would fall below zero, both steps hold it up."""
     settings = {"unlabeled_weight": 1.0, "removed_class": 1.0, "l2": 0.0, "random_state": 0}

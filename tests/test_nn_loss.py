@@ -12,7 +12,7 @@ import torch
 from problems import CORRECTIONS, LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem
 from semiordinal.losses import get_loss
 from semiordinal.nn import SemiOrdinalLoss
-from semiordinal.objective import starting_thresholds
+from semiordinal.thresholds import starting_thresholds
 
 PROBLEM = make_problem(seed=4)
 CODES = np.where(PROBLEM.labeled, PROBLEM.y - 1, -1).astype(int)
@@ -45,14 +45,14 @@ def compare_with_objective(module, objective, coef):
     """Value and gradient of both, in coefficients of plain columns and in thresholds."""
     rows = torch.as_tensor(PROBLEM.X)
     weights = torch.as_tensor(coef, dtype=torch.float64).requires_grad_()
-    thresholds = module.thresholds.scored().detach().requires_grad_()
-    module.thresholds.scored = lambda: thresholds
+    thresholds = module.thresholds.for_loss().detach().requires_grad_()
+    module.thresholds.for_loss = lambda: thresholds
     value = module(rows @ weights, torch.as_tensor(CODES))
     value.backward()
     sums = objective.risk.evaluate(coef, thresholds.detach().numpy())
     assert value.item() == pytest.approx(sums.value, rel=1e-9, abs=1e-9)
-    np.testing.assert_allclose(weights.grad, sums.coef, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(thresholds.grad, sums.thresholds, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(weights.grad, sums.coef_gradient, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(thresholds.grad, sums.threshold_gradient, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
@@ -111,7 +111,7 @@ def test_order_penalty_and_prediction_thresholds(loss, order):
     module = make_loss(loss=loss, order_penalty=3.0, thresholds=order)
     objective = build_objective(PROBLEM, loss=loss, order_penalty=3.0, l2=0.0, standardize=False)
     coef = np.array([0.4, -0.2, 0.3])
-    scored = module.thresholds.scored().detach().numpy()
+    scored = module.thresholds.for_loss().detach().numpy()
     # The objective's thresholds are those of centred columns.
     shift = objective.coordinates.shift @ coef
     variables = np.r_[coef, objective.coordinates.threshold_map.variables(scored - shift)]
@@ -128,7 +128,7 @@ def test_order_penalty_and_prediction_thresholds(loss, order):
 def test_thresholds_start_where_the_objective_starts(loss):
     module = make_loss(loss=loss)
     start = starting_thresholds(get_loss(loss), PROBLEM.prior)
-    np.testing.assert_allclose(module.thresholds.scored().detach(), start, rtol=1e-6)
+    np.testing.assert_allclose(module.thresholds.for_loss().detach(), start, rtol=1e-6)
 
 
 def test_closed_gaps_cost_infinity_and_never_nan():
@@ -190,7 +190,7 @@ def latent_with_negative_part():
         latent = PROBLEM.X @ coef
         part = make_loss(**{**settings, "correction": "none"})
         full = part(torch.as_tensor(latent), CODES).item()
-        cut = make_loss(**{**settings, "correction": "non-negative"})
+        cut = make_loss(**{**settings, "correction": "non_negative"})
         if full < cut(torch.as_tensor(latent), CODES).item() - 1e-3:
             return latent, settings
     raise AssertionError("no such scores found")
@@ -207,9 +207,9 @@ def test_descent_ascent_steps_along_minus_the_negative_part_alone():
         return value.item(), scores.grad, module.thresholds.first.grad
 
     uncorrected = gradient(correction="none")
-    cut = gradient(correction="non-negative")
+    cut = gradient(correction="non_negative")
     plain = gradient()
-    ascent = gradient(correction_step="descent-ascent")
+    ascent = gradient(correction_step="descent_ascent")
     assert ascent[0] == plain[0], "the value is the corrected one in both modes"
     for full, without_part, stepped in zip(uncorrected[1:], cut[1:], ascent[1:], strict=True):
         torch.testing.assert_close(stepped, -(full - without_part))
@@ -219,7 +219,7 @@ def test_descent_ascent_steps_along_minus_the_negative_part_alone():
 def test_descent_ascent_is_the_plain_gradient_where_the_part_is_positive():
     latent = np.zeros(len(CODES))
     grads = []
-    for step in ("gradient", "descent-ascent"):
+    for step in ("gradient", "descent_ascent"):
         scores = torch.as_tensor(latent).requires_grad_()
         make_loss(correction="leaky", correction_step=step)(scores, CODES).backward()
         grads.append(scores.grad)
@@ -260,8 +260,8 @@ def test_it_can_be_copied_and_pickled_after_use():
         ({"loss": "huber"}, "loss='huber'.*'at'"),
         ({"margin": "probit"}, "margin='probit'.*'logistic'"),
         ({"unlabeled_weight": 2}, "unlabeled_weight=2 must be a number from 0 to 1"),
-        ({"correction": "relu"}, "correction='relu'.*non-negative"),
-        ({"correction_step": "ascent"}, "correction_step='ascent'.*descent-ascent"),
+        ({"correction": "relu"}, "correction='relu'.*non_negative"),
+        ({"correction_step": "ascent"}, "correction_step='ascent'.*descent_ascent"),
         ({"thresholds": "sorted"}, "thresholds='sorted'.*'free'"),
         ({"thresholds": "free"}, "order_penalty > 0"),
         ({"order_penalty": -1}, "order_penalty=-1 must be"),

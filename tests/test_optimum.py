@@ -231,7 +231,7 @@ def test_non_negative_correction(loss, margin, k):
         margin=margin,
         unlabeled_weight=0.9,
         removed_class=float(k),
-        correction="non-negative",
+        correction="non_negative",
     )
     assert_minimum(model, minimum)
 
@@ -243,9 +243,9 @@ def test_the_correction_binds_in_some_of_those():
         correction: fitted(
             problem, unlabeled_weight=0.9, removed_class=1.0, correction=correction
         ).objective_value_
-        for correction in ("none", "non-negative")
+        for correction in ("none", "non_negative")
     }
-    assert values["non-negative"] > values["none"] + 1e-3
+    assert values["non_negative"] > values["none"] + 1e-3
 
 
 @pytest.mark.parametrize("correction", ["leaky", "absolute"])
@@ -255,6 +255,6 @@ def test_other_corrections_reach_what_they_are_bounded_by(correction):
         problem = make_problem(seed=seed, n_labeled=12)
         settings = {"unlabeled_weight": 0.9, "removed_class": 1.0, "random_state": 0}
         leaky = fitted(problem, correction=correction, **settings)
-        cut = fitted(problem, correction="non-negative", **settings)
+        cut = fitted(problem, correction="non_negative", **settings)
         assert leaky.objective_value_ >= cut.objective_value_ - 1e-7
         assert leaky.objective_value_ <= cut.objective_value_ + 1e-4

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from problems import LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem, random_variables
-from semiordinal.corrections import get_correction
 from semiordinal.losses import get_loss
-from semiordinal.risks import REMOVED_CLASSES, Risk, certify_convexity, removed_by_rule
+from semiordinal.risks import (
+    REMOVED_CLASSES,
+    Risk,
+    certify_convexity,
+    get_correction,
+    removed_by_rule,
+)
 
 K = 4
 
@@ -30,7 +35,7 @@ def naive_risk(values, codes, prior, gamma, k):
 
 
 @pytest.mark.parametrize(("name", "gamma", "k"), RISKS)
-@pytest.mark.parametrize("correction", ["none", "non-negative", "leaky", "absolute"])
+@pytest.mark.parametrize("correction", ["none", "non_negative", "leaky", "absolute"])
 def test_tables_are_the_formulas(name, gamma, k, correction):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(30, K))
@@ -45,7 +50,7 @@ def test_tables_are_the_formulas(name, gamma, k, correction):
         expected = main + gamma * rest
         got = (table.main[codes] * values).sum()
     else:
-        leak = {"non-negative": 0.0, "leaky": -0.2, "absolute": -1.0}[correction]
+        leak = {"non_negative": 0.0, "leaky": -0.2, "absolute": -1.0}[correction]
         expected = main + gamma * (rest if rest >= 0 else leak * rest)
         excess = (table.corrected[codes] * values).sum()
         got = (table.main[codes] * values).sum() + table.factor * mapped.value(excess)
@@ -112,7 +117,7 @@ def test_removed_by_rule():
 
 @pytest.mark.parametrize(("loss", "margin"), LOSSES_WITH_MARGINS)
 @pytest.mark.parametrize(("name", "gamma", "k"), RISKS)
-@pytest.mark.parametrize("correction", ["none", "non-negative", "leaky"])
+@pytest.mark.parametrize("correction", ["none", "non_negative", "leaky"])
 def test_certificate_against_sampled_chords(loss, margin, name, gamma, k, correction):
     """No chord of a certified objective lies below it; of others, the reason says so."""
     problem = make_problem(seed=5, n_labeled=12, n_unlabeled=15)
@@ -159,7 +164,7 @@ def test_which_combinations_are_convex():
 
 def test_non_negative_correction_keeps_convexity_and_a_leak_does_not():
     counts, prior = np.full(3, 5.0), np.full(3, 1 / 3)
-    for name, convex in (("non-negative", True), ("leaky", False), ("absolute", False)):
+    for name, convex in (("non_negative", True), ("leaky", False), ("absolute", False)):
         correction = get_correction(name, -0.2)
         weights = Risk(0.5, 1, correction).label_weights(counts, 50.0, prior)
         assert certify_convexity(get_loss("at"), weights, correction).holds is convex

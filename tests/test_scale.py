@@ -17,10 +17,9 @@ from semiordinal import (
     KernelOrdinalClassifier,
     LinearOrdinalClassifier,
 )
+from semiordinal._computing import Workspace, blas_threads_for, block_threads, map_in_order
 from semiordinal._rows import parquet
 from semiordinal._rows.sources import Features
-from semiordinal._threads import blas_threads_for, block_threads, map_in_order
-from semiordinal._workspace import Workspace
 from semiordinal.baselines import TransductiveOrdinalClassifier
 from semiordinal.scale import BlockSource, ParquetSource
 
@@ -94,7 +93,7 @@ def test_weights_and_more_unlabelled_rows_in_memory(folder):
 
 def test_a_correction_that_binds(folder):
     """Slopes of the correction are searched with the rows in files."""
-    settings = {"correction": "non-negative", "unlabeled_weight": 1.0, "removed_class": 4}
+    settings = {"correction": "non_negative", "unlabeled_weight": 1.0, "removed_class": 4}
     prior = [0.6, 0.2, 0.15, 0.05]
     in_memory = LinearOrdinalClassifier(class_prior=prior, **settings)
     in_memory.fit(X, Y, X_unlabeled=ROWS)

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from semiordinal.corrections import get_correction
 from semiordinal.losses import get_loss
+from semiordinal.risks import get_correction
 from semiordinal.theory import convexity
 
 LOSSES = [
@@ -16,7 +16,7 @@ LOSSES = [
     ("ls", "logistic"),
     ("lad", "logistic"),
 ]
-CORRECTIONS = [("none", 0.0), ("non-negative", 0.0), ("leaky", -0.2), ("absolute", 0.0)]
+CORRECTIONS = [("none", 0.0), ("non_negative", 0.0), ("leaky", -0.2), ("absolute", 0.0)]
 
 
 def semi_risk(loss, rows, codes, prior, gamma, k, correction, parameters):
@@ -100,7 +100,7 @@ def test_reasons_in_words():
     kwargs = {"n_classes": 3, "removed": 1, "unlabeled_weight": 0.5}
     assert "cancel into a linear term" in convexity("at", **kwargs).reason
     assert (
-        "larger of two convex risks" in convexity("at", correction="non-negative", **kwargs).reason
+        "larger of two convex risks" in convexity("at", correction="non_negative", **kwargs).reason
     )
     assert "leak -0.2" in convexity("at", correction="leaky", **kwargs).reason
 

@@ -52,7 +52,7 @@ def test_the_penalty_of_the_function_space_is_searched_along():
         unlabeled_weight=tuned.unlabeled_weight_,
     ).fit(X, Y)
     np.testing.assert_allclose(tuned.predict_latent(X), plain.predict_latent(X), rtol=1e-8)
-    other = KernelOrdinalClassifierCV(thresholds="risk", **SMALL).fit(X, Y)
+    other = KernelOrdinalClassifierCV(penalty="coef", thresholds="risk", **SMALL).fit(X, Y)
     assert not np.allclose(tuned.cv_results_["loss"], other.cv_results_["loss"])
 
 
@@ -176,7 +176,7 @@ def test_splitters_and_splits():
     np.testing.assert_array_equal(by_splitter.cv_results_["loss"], by_splits.cv_results_["loss"])
 
 
-@pytest.mark.parametrize("correction", ["leaky", "non-negative", "absolute"])
+@pytest.mark.parametrize("correction", ["leaky", "non_negative", "absolute"])
 def test_folds_have_the_correction_of_the_final_fit(correction):
     """Against classifiers fitted to the training parts, with priors so wrong that it binds."""
     prior, (train, test) = np.array([0.01, 0.01, 0.01, 0.97]), next(LabelledKFold(2).split(X, Y))

@@ -9,14 +9,14 @@ import pytest
 
 from semiordinal import LinearOrdinalClassifier
 from semiordinal._rows import MatrixRows, RowLabels
-from semiordinal.coordinates import Coordinates
 from semiordinal.losses import get_loss
 from semiordinal.metrics import task_losses
-from semiordinal.objective import threshold_map
+from semiordinal.objective import Coordinates
 from semiordinal.risks import Risk
 from semiordinal.solvers import solve
 from semiordinal.splits import LabelledKFold
 from semiordinal.theory import class_moments, gradient_values, risk_hessian, risk_variance
+from semiordinal.thresholds import threshold_map
 from semiordinal.tuning import (
     Candidate,
     TuningRows,

@@ -6,11 +6,11 @@ import numpy as np
 
 from problems import make_problem
 from semiordinal._rows import MatrixRows, RowLabels
-from semiordinal.coordinates import Coordinates
 from semiordinal.labels import encode_labels
 from semiordinal.losses import get_loss
-from semiordinal.objective import threshold_map
+from semiordinal.objective import Coordinates
 from semiordinal.risks import Risk
+from semiordinal.thresholds import threshold_map
 from semiordinal.tuning import TuningRows
 
 PROBLEM = make_problem(n_labeled=40, n_unlabeled=120)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ def check_list(name: str, values: Any, of: str = "numbers", may_be_empty: bool =
         raise ValueError(f"{name}={values!r} must be a list of {of}.")
     if not may_be_empty and not len(values):
         raise ValueError(f"{name} is empty; name at least one.")
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Raise unless the value is one of some names."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {list(choices)}.")
 
 
 def is_count(value: Any) -> bool:

@@ -1,8 +1,7 @@
 """A risk as a function of the latent scores themselves, whatever model they come from.
 
-Where `empirical_risk` differentiates in coefficients that multiply columns, this one stops
-at the scores f(x): a model that is not linear in its parameters, such as a network, takes
-the gradient on from there.
+`EmpiricalRisk` differentiates in the coefficients of a linear model; this risk stops at the
+scores f(x), so that any other model, such as a network, can apply the chain rule from there.
 """
 
 from __future__ import annotations
@@ -11,10 +10,8 @@ import numpy as np
 
 from ._rows import RowLabels
 from ._typing import Array
-from .corrections import Correction
-from .losses import OrdinalLoss, WeightedLoss
-from .risks import LabelWeights
-from .sums import Sums, ThresholdTerms
+from .losses import LossSum, OrdinalLoss, ThresholdTerms
+from .risks import Correction, LabelWeights
 
 
 class LatentRisk:
@@ -23,7 +20,7 @@ class LatentRisk:
     Parameters
     ----------
     labels : RowLabels
-        Label codes, and weights, of the rows whose scores are given.
+        Label codes and weights of the rows.
     loss : OrdinalLoss
     label_weights : LabelWeights
     correction : Correction or None
@@ -36,8 +33,8 @@ class LatentRisk:
     >>> labels = RowLabels(np.array([0, 1, -1]))
     >>> weights = Risk(0.5, removed=1).label_weights(np.ones(2), 1.0, np.array([0.5, 0.5]))
     >>> risk = LatentRisk(labels, get_loss("at"), weights)
-    >>> sums = risk.evaluate(np.array([-1.0, 1.0, 0.5]), np.array([0.0]))
-    >>> round(sums.value, 4), sums.coef.round(4), sums.thresholds.round(4)
+    >>> result = risk.evaluate(np.array([-1.0, 1.0, 0.5]), np.array([0.0]))
+    >>> round(result.value, 4), result.latent_gradient.round(4), result.threshold_gradient.round(4)
     (0.1437, array([ 0.3172, -0.0672, -0.1888]), array([-0.0612]))
     """
 
@@ -48,52 +45,59 @@ class LatentRisk:
         label_weights: LabelWeights,
         correction: Correction | None = None,
     ):
-        self._main = _LatentSums(loss.weigh(label_weights.main), labels)
+        self._main = _LatentPart(labels, loss, label_weights.main)
         self._corrected = None
-        self._factor = label_weights.factor
+        self._label_weights = label_weights
         self._correction = correction
         if label_weights.corrected is not None and correction is not None:
-            self._corrected = _LatentSums(loss.weigh(label_weights.corrected), labels)
+            self._corrected = _LatentPart(labels, loss, label_weights.corrected)
 
-    def evaluate(self, latent: Array, thresholds: Array, descent_ascent: bool = False) -> Sums:
-        """Value and gradient; ``coef`` of the result is the gradient in the latent scores.
+    def evaluate(self, latent: Array, thresholds: Array, descent_ascent: bool = False) -> LossSum:
+        """Value and gradient.
 
         With ``descent_ascent`` the value is the same, but where the corrected part is
         negative, the gradient is minus that of this part and nothing else: a step along it
-        raises the part until it estimates something possible again.
+        raises the part until it is an estimate of a mean loss again.
         """
         total = self._main.evaluate(latent, thresholds)
         if self._corrected is None or self._correction is None:
             return total
         corrected = self._corrected.evaluate(latent, thresholds)
-        value = total.value + self._factor * self._correction.value(corrected.value)
+        self._label_weights.add_corrected(total, corrected, self._correction)
         if descent_ascent and corrected.value < 0:
-            total = Sums(value, np.zeros(len(latent)), np.zeros(len(thresholds)))
-            total.add(corrected, -self._factor)
-        else:
-            total.add(corrected, self._factor * self._correction.slope(corrected.value))
-        total.value = value
+            total.latent_gradient = -self._label_weights.factor * corrected.latent_gradient
+            total.threshold_gradient = -self._label_weights.factor * corrected.threshold_gradient
         return total
 
 
-class _LatentSums:
-    """One weighted loss over rows, with its gradient in their latent scores."""
+class _LatentPart:
+    """A loss weighted by one table, over the rows that the table gives a weight."""
 
-    def __init__(self, loss: WeightedLoss, labels: RowLabels):
-        self._loss = loss
-        self._weights = labels.gather(loss.main)
-        self._mirror = None if loss.mirror is None else labels.gather(loss.mirror)
-        self._slopes = None
-        if loss.linear is not None:
-            slopes = -labels.gather(loss.linear.sum(axis=1, keepdims=True))[:, 0]
-            self._slopes = np.broadcast_to(slopes, len(labels.codes))
-        self._threshold_terms = ThresholdTerms(loss, labels)
+    def __init__(self, labels: RowLabels, loss: OrdinalLoss, table: Array):
+        self._loss = loss.weigh(table)
+        self._rows = None
+        is_used = np.any(table != 0, axis=1)
+        if 0 < is_used[labels.present].sum() < len(labels.present):
+            self._rows = np.flatnonzero(is_used[labels.codes])
+            labels = labels.take(self._rows)
+        self._main = labels.gather(self._loss.main)
+        self._mirror = None if self._loss.mirror is None else labels.gather(self._loss.mirror)
+        self._linear = None
+        if self._loss.linear is not None:
+            self._linear = -labels.gather_column(self._loss.linear.sum(axis=1))
+        self._threshold_terms = ThresholdTerms(self._loss, labels.totals(len(table) - 1))
 
-    def evaluate(self, latent: Array, thresholds: Array) -> Sums:
-        part = self._loss.contract(latent, thresholds, self._weights, self._mirror, order=1)
-        sums = Sums(part.value, part.latent_gradient, part.threshold_gradient)
-        if self._slopes is not None:
-            sums.value += float(latent @ self._slopes)
-            sums.coef += self._slopes
-        self._threshold_terms.add_to(sums, thresholds)
-        return sums
+    def evaluate(self, latent: Array, thresholds: Array) -> LossSum:
+        used = latent if self._rows is None else latent[self._rows]
+        total = self._loss.contract(used, thresholds, self._main, self._mirror, order=1)
+        if self._linear is not None:
+            total.value += float(used @ self._linear)
+            total.latent_gradient += self._linear
+        value, gradient, _ = self._threshold_terms.evaluate(thresholds, order=1)
+        total.value += value
+        total.threshold_gradient += gradient
+        if self._rows is not None:
+            gradients = np.zeros(len(latent))
+            gradients[self._rows] = total.latent_gradient
+            total.latent_gradient = gradients
+        return total

@@ -6,8 +6,8 @@ a class), the weighted sum ``Σ_j Σ_y C[j,y] ψ(α_j, y)`` equals
     Σ main ∘ ℓ(α) + Σ mirror ∘ ℓ(−α) + Σ linear ∘ α + Σ constant
         − Σ_y gap_y log(1 − exp(θ_{y−1} − θ_y))
 
-where the five weight tables come from C by small fixed matrices. `WeightedLoss` holds
-them. Three facts make it so:
+where the five weight tables follow from C by small fixed matrices. `WeightedLoss` holds
+them. Three facts make this possible:
 
 - a linear-odd margin has ``ℓ(−α) = ℓ(α) + C α``, so ``mirror`` moves into ``main`` and
   ``linear``, and negative label weights may cancel;
@@ -26,39 +26,48 @@ from typing import ClassVar
 
 import numpy as np
 
+from ._checks import check_choice
+from ._computing import Allocate, fresh
 from ._typing import Array
-from ._workspace import Allocate, fresh
-from .margins import Absolute, Logistic, Margin, Square, get_margin
+from .margins import Absolute, GapLoss, Logistic, Margin, Square, get_margin
 
 # Weights this much smaller than the largest are rounding of an exact cancellation.
 _CANCELLED = 1e-13
 
+GAP_LOSS = GapLoss()
+
 
 @dataclass(slots=True)
-class Contraction:
-    """A weighted sum of ψ over rows, and its derivatives in the latent score f and θ.
+class LossSum:
+    """A weighted sum of ψ over rows, and its derivatives in the latent scores f and in θ.
 
-    The Hessian in the scores is diagonal, so it is held by ``curvature`` (n, m): its row
-    sums are the second derivative in f, its negative the mixed one, its column sums
-    the diagonal one in θ.
+    The Hessian in the scores α is diagonal, and ``curvature`` (n, m) holds the diagonal: its
+    row sums are the second derivatives in f, its negative the mixed ones, its column sums
+    those in θ.
     """
 
     value: float
     latent_gradient: Array
     threshold_gradient: Array
-    curvature: Array | None
+    curvature: Array | None = None
+
+    def add(self, other: LossSum, factor: float = 1.0) -> None:
+        """Add a multiple of another sum, without curvature, over the same rows."""
+        self.value += factor * other.value
+        self.latent_gradient = self.latent_gradient + factor * other.latent_gradient
+        self.threshold_gradient = self.threshold_gradient + factor * other.threshold_gradient
 
 
 @dataclass(frozen=True)
 class WeightedLoss:
-    """A loss contracted with a table of label weights; rows of the tables are label codes."""
+    """A loss times a table of label weights; rows of the tables are label codes."""
 
     margin: Margin
     main: Array  # (T, m), or (T, 1) where a row has one weight for all its scores
-    mirror: Array | None  # (T, m)
-    linear: Array | None  # (T, m)
-    constant: Array | None  # (T,)
-    gap: Array | None  # (T, K)
+    mirror: Array | None = None  # (T, m)
+    linear: Array | None = None  # (T, m)
+    constant: Array | None = None  # (T,)
+    gap: Array | None = None  # (T, K)
 
     @property
     def is_convex(self) -> bool:
@@ -79,12 +88,12 @@ class WeightedLoss:
         mirror: Array | None,
         order: int,
         allocate: Allocate = fresh,
-    ) -> Contraction:
+    ) -> LossSum:
         """The terms in ℓ for rows whose weights are ``main`` and ``mirror``.
 
-        The linear, constant and gap terms depend on the rows only through sums that
-        never change, so whoever adds up the rows adds them once. ``allocate`` gives memory
-        for temporaries, among them the curvature.
+        The linear, constant and gap terms are not included: they depend on the rows only
+        through sums that never change (see `ThresholdTerms`). ``allocate`` gives memory for
+        temporary arrays and for the curvature.
         """
         contract = self.margin.contract
         value, gradient, curvature = contract(latent, thresholds, main, order, allocate)
@@ -94,7 +103,44 @@ class WeightedLoss:
             gradient -= mirrored[1]
             if curvature is not None and mirrored[2] is not None:
                 curvature += mirrored[2]
-        return Contraction(value, -gradient.sum(axis=1), gradient.sum(axis=0), curvature)
+        return LossSum(value, -gradient.sum(axis=1), gradient.sum(axis=0), curvature)
+
+
+class ThresholdTerms:
+    """The constant terms of a weighted loss and those in the thresholds alone, over all rows.
+
+    Parameters
+    ----------
+    loss : WeightedLoss
+    totals : array of shape (T,)
+        Weights of the rows, summed for each label code.
+    """
+
+    def __init__(self, loss: WeightedLoss, totals: Array):
+        self._constant = 0.0 if loss.constant is None else float(totals @ loss.constant)
+        self._linear = np.zeros(1) if loss.linear is None else totals @ loss.linear
+        self._gap_weights = None if loss.gap is None else (totals @ loss.gap)[1:-1]
+
+    def evaluate(self, thresholds: Array, order: int) -> tuple[float, Array, Array | None]:
+        """Value, gradient and, for order 2, Hessian, which is tridiagonal."""
+        m = len(thresholds)
+        gradient = np.zeros(m) + self._linear
+        hessian = np.zeros((m, m)) if order >= 2 else None
+        value = self._constant + float(thresholds @ gradient)
+        weights = self._gap_weights
+        if weights is None or m == 1:
+            return value, gradient, hessian
+        gaps = np.where(weights != 0, np.diff(thresholds), 1.0)
+        if (gaps <= 0).any():
+            return np.inf, gradient, hessian
+        value += float(weights @ GAP_LOSS.value(gaps))
+        slope = weights * GAP_LOSS.derivative(gaps)
+        gradient[1:] += slope
+        gradient[:-1] -= slope
+        if hessian is not None:
+            difference = np.diff(np.eye(m), axis=0)
+            hessian += difference.T * (weights * GAP_LOSS.curvature(gaps)) @ difference
+        return value, gradient, hessian
 
 
 def _drop_cancelled(table: Array, reference: Array) -> Array:
@@ -103,11 +149,11 @@ def _drop_cancelled(table: Array, reference: Array) -> Array:
 
 
 class OrdinalLoss(ABC):
-    """A surrogate loss, the task loss it stands for, and its margin."""
+    """A surrogate loss, the task loss it replaces, and its margin."""
 
     name: ClassVar[str]
     task: ClassVar[str]  # "absolute", "zero_one" or "squared"
-    unit_gaps: ClassVar[bool] = False  # θ_i = θ_1 + (i − 1): only θ_1 is learnt
+    unit_gaps: ClassVar[bool] = False  # θ_i = θ_1 + (i − 1), so only θ_1 is learnt
     has_gap_term: ClassVar[bool] = False
     uses_margin: ClassVar[bool] = True
 
@@ -120,7 +166,7 @@ class OrdinalLoss(ABC):
 
     @abstractmethod
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        """Contract a (T, K) table of label weights with the loss."""
+        """The loss times a (T, K) table of label weights."""
 
     def smoothed(self, width: float) -> OrdinalLoss:
         """The same loss on a margin smoothed over ``width``."""
@@ -129,7 +175,7 @@ class OrdinalLoss(ABC):
         return smooth
 
     def score_offsets(self, n_classes: int) -> Array:
-        """For unit gaps: what to add to θ_1 for each score that the contraction takes."""
+        """For unit gaps: what to add to θ_1 for each score that `WeightedLoss.contract` takes."""
         return np.zeros(1)
 
     @property
@@ -153,19 +199,17 @@ class _ThresholdLoss(OrdinalLoss):
         plus, minus = self.incidence(label_weights.shape[1])
         odd = self.margin.linear_odd
         if odd is None:
-            return WeightedLoss(
-                self.margin, label_weights @ plus, label_weights @ minus, None, None, None
-            )
+            return WeightedLoss(self.margin, label_weights @ plus, label_weights @ minus)
         both = plus + minus
         if (both == both[:1, :1]).all():
             both = both[:, :1]
         main = _drop_cancelled(label_weights @ both, label_weights)
         linear = odd * (label_weights @ minus)
         if self.margin.quadratic is None:
-            return WeightedLoss(self.margin, main, None, linear, None, None)
+            return WeightedLoss(self.margin, main, linear=linear)
         slope, constant = self.margin.quadratic
         total = np.broadcast_to(main, linear.shape).sum(axis=1)
-        return WeightedLoss(Square(), main, None, linear + slope * main, constant * total, None)
+        return WeightedLoss(Square(), main, None, linear + slope * main, constant * total)
 
 
 class AllThreshold(_ThresholdLoss):
@@ -207,7 +251,7 @@ class CumulativeLink(ImmediateThreshold):
 
     def values(self, scores: Array) -> Array:
         values = super().values(scores)
-        values[:, 1:-1] += gap_values(np.diff(scores, axis=1))
+        values[:, 1:-1] += GAP_LOSS.value(np.diff(scores, axis=1))
         return values
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
@@ -236,7 +280,7 @@ class LeastSquares(OrdinalLoss):
         offsets = _class_offsets(label_weights.shape[1])
         main = _drop_cancelled(label_weights.sum(axis=1, keepdims=True), label_weights)
         linear = 2 * (label_weights @ offsets)[:, None]
-        return WeightedLoss(self.margin, main, None, linear, label_weights @ offsets**2, None)
+        return WeightedLoss(self.margin, main, None, linear, label_weights @ offsets**2)
 
 
 class LeastAbsolute(OrdinalLoss):
@@ -254,7 +298,7 @@ class LeastAbsolute(OrdinalLoss):
         return np.abs(scores[:, :1] + _class_offsets(scores.shape[1] + 1))
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        return WeightedLoss(self.margin, label_weights, None, None, None, None)
+        return WeightedLoss(self.margin, label_weights)
 
     def score_offsets(self, n_classes: int) -> Array:
         return _class_offsets(n_classes)
@@ -262,12 +306,6 @@ class LeastAbsolute(OrdinalLoss):
 
 def _class_offsets(n_classes: int) -> Array:
     return np.arange(n_classes, dtype=np.float64) - 0.5
-
-
-def gap_values(gaps: Array) -> Array:
-    """``−log(1 − exp(−gap))``, infinite at a gap of zero or less."""
-    with np.errstate(divide="ignore"):
-        return -np.log(-np.expm1(-np.maximum(gaps, 0)))
 
 
 LOSSES: dict[str, type[OrdinalLoss]] = {
@@ -286,8 +324,7 @@ def get_loss(name: str, margin: str = "logistic") -> OrdinalLoss:
     >>> loss.values(np.array([[-0.5, 1.0]])).round(3)
     array([[1.287, 0.787, 1.787]])
     """
-    if not isinstance(name, str) or name not in LOSSES:
-        raise ValueError(f"loss={name!r} is not known; choose one of {sorted(LOSSES)}.")
-    chosen = get_margin(margin)
+    check_choice("loss", name, sorted(LOSSES))
+    checked_margin = get_margin(margin)
     cls = LOSSES[name]
-    return cls(chosen) if cls.uses_margin else cls()  # type: ignore[call-arg]
+    return cls(checked_margin) if cls.uses_margin else cls()  # type: ignore[call-arg]

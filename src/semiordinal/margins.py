@@ -22,10 +22,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
+from ._checks import check_choice
+from ._computing import Allocate, fresh
 from ._typing import Array
-from ._workspace import Allocate, fresh
 
-# Largest exponent whose exponential, and a few products of it, stay finite.
+# Largest exponent whose exponential, times a few others of ordinary size, is finite.
 LARGEST_EXPONENT = 700.0
 
 
@@ -88,7 +89,7 @@ class Margin(ABC):
         return value, gradient, curvature
 
     def smoothed(self, width: float) -> Margin:
-        """A smooth margin within ``width`` of this one; a smooth margin is its own."""
+        """A smooth margin within ``width`` of this one; itself where it is smooth already."""
         return self
 
 
@@ -172,7 +173,7 @@ class SquaredDistanceToOne(Margin):
 
 
 class Exponential(Margin):
-    """``exp(−z)``, held at the largest finite numbers so that zero weights stay zero."""
+    """``exp(−z)``, limited to finite numbers so that its product with a zero weight is zero."""
 
     name = "exponential"
 
@@ -245,7 +246,7 @@ class DoubleHinge(PiecewiseLinear):
 
 
 class Square(Margin):
-    """``z²``: what every quadratic loss comes down to; not a margin for users."""
+    """``z²``, to which every quadratic loss reduces; not a margin for users."""
 
     name = "square"
     linear_odd = 0.0
@@ -261,8 +262,26 @@ class Square(Margin):
         return np.full_like(z, 2.0)
 
 
+class GapLoss(Margin):
+    """``−log(1 − exp(−z))``, infinite at z ≤ 0: a term of the cumulative link loss in the gap z
+    between two thresholds; not a margin for users."""
+
+    name = "gap"
+
+    def value(self, z: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return -np.log(-np.expm1(-np.maximum(z, 0)))
+
+    def derivative(self, z: Array) -> Array:
+        return -1 / np.expm1(np.minimum(z, LARGEST_EXPONENT))
+
+    def curvature(self, z: Array) -> Array:
+        slope = self.derivative(z)
+        return slope * (slope - 1)
+
+
 class Absolute(PiecewiseLinear):
-    """``|z|``: what the least-absolute-deviation loss is made of; not a margin for users."""
+    """``|z|``, of which the least-absolute-deviation loss consists; not a margin for users."""
 
     name = "absolute"
     hinges = ((2.0, 0.0),)
@@ -285,6 +304,5 @@ def get_margin(name: str) -> Margin:
     >>> get_margin("double_hinge").linear_odd
     1.0
     """
-    if not isinstance(name, str) or name not in MARGINS:
-        raise ValueError(f"margin={name!r} is not known; choose one of {sorted(MARGINS)}.")
+    check_choice("margin", name, sorted(MARGINS))
     return MARGINS[name]

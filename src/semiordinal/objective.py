@@ -1,61 +1,81 @@
 """The function that is minimised: ``risk + (l2/2)‖v‖² + order penalty``.
 
-It is a function on a box of solver variables (see `coordinates`), and says what a solver
-may rely on: whether it is convex, smooth, quadratic.
+A solver moves variables within bounds, which `Coordinates` turns into coefficients and
+thresholds. The objective says what a solver may rely on: whether it is convex, smooth, quadratic.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logit
 
 from ._typing import Array
-from .coordinates import SMALLEST_GAP, Coordinates, ThresholdMap
 from .empirical_risk import EmpiricalRisk
-from .losses import OrdinalLoss
 from .risks import Convexity, certify_convexity
+from .thresholds import ThresholdMap, starting_thresholds
 
 
-def threshold_map(loss: OrdinalLoss, n_classes: int, order_penalty: float = 0.0) -> ThresholdMap:
-    """How the thresholds of a loss follow from the variables that are learnt."""
-    if loss.unit_gaps:
-        return ThresholdMap.free(loss.score_offsets(n_classes))
-    smallest_gap = SMALLEST_GAP if loss.has_gap_term else 0.0
-    return ThresholdMap.ordered(n_classes - 1, order_penalty, smallest_gap)
+@dataclass(frozen=True)
+class Coordinates:
+    """The linear map ``(v, t) → (coefficients, thresholds)`` and its transpose.
 
+    Columns are standardised by scaling the coefficients and shifting the thresholds, while the
+    rows stay as they are: ``(x − μ)/s · v = x · (v/s) − μ · (v/s)``.
 
-def starting_thresholds(loss: OrdinalLoss, class_totals: Array) -> Array:
-    """Thresholds that fit the class totals where every latent score is zero."""
-    n_classes = len(class_totals)
-    if loss.unit_gaps:
-        mean = class_totals @ np.arange(1, n_classes + 1) / class_totals.sum()
-        return 1.5 - mean + loss.score_offsets(n_classes)
-    cumulative = np.cumsum(class_totals)[:-1] / class_totals.sum()
-    thresholds = logit(np.clip(cumulative, 0.02, 0.98))
-    spaced = thresholds[0] + 0.1 * np.arange(len(thresholds))
-    return np.maximum(thresholds, spaced)
-
-
-# At gaps of at least one the order penalty is zero; at two it stays so for a while.
-_ROOMY_GAP = 2.0
-
-
-def with_room(thresholds: Array) -> Array:
-    """Thresholds with the same mean, and gaps so wide that an order penalty is not felt at once.
-
-    For Adam: at a gap below one, the penalty's gradient is so large that the running mean of
-    squared gradients holds the thresholds where they are for a thousand steps.
-
-    Examples
-    --------
-    >>> with_room(np.array([0.0, 0.5, 4.0]))
-    array([-1. ,  1. ,  4.5])
+    Parameters
+    ----------
+    n_coefs : int
+    scale, shift : arrays of shape (n_coefs,), or None for ones and zeros
+        A solver sees ``(column − shift_j)/scale_j`` in place of column j.
+    threshold_map : ThresholdMap
     """
-    gaps = np.maximum(np.diff(thresholds), _ROOMY_GAP)
-    widened = np.r_[0.0, np.cumsum(gaps)]
-    return widened - widened.mean() + thresholds.mean()
+
+    n_coefs: int
+    scale: Array | None
+    shift: Array | None
+    threshold_map: ThresholdMap
+
+    def split(self, variables: Array) -> tuple[Array, Array]:
+        return variables[: self.n_coefs], variables[self.n_coefs :]
+
+    def to_rows(self, variables: Array) -> tuple[Array, Array]:
+        """Coefficients and thresholds on the scale of the rows."""
+        coef, t = self.split(variables)
+        if self.scale is not None:
+            coef = coef / self.scale
+        thresholds = self.threshold_map.thresholds(t)
+        if self.shift is not None:
+            thresholds = thresholds + self.shift @ coef
+        return coef, thresholds
+
+    def pull_gradient(self, coef: Array, thresholds: Array) -> Array:
+        """Gradient in the variables, from those in coefficients and thresholds."""
+        if self.shift is not None:
+            coef = coef + self.shift * thresholds.sum()
+        if self.scale is not None:
+            coef = coef / self.scale
+        return np.concatenate([coef, self.threshold_map.matrix.T @ thresholds])
+
+    def pull_hessian(self, coef: Array, cross: Array, thresholds: Array) -> Array:
+        """Hessian in the variables, from its blocks in coefficients and thresholds."""
+        if self.shift is not None:
+            mixed = np.outer(self.shift, cross.sum(axis=1))
+            coef = coef + mixed + mixed.T
+            coef += thresholds.sum() * np.outer(self.shift, self.shift)
+            cross = cross + np.outer(self.shift, thresholds.sum(axis=0))
+        if self.scale is not None:
+            coef = coef / np.outer(self.scale, self.scale)
+            cross = cross / self.scale[:, None]
+        matrix = self.threshold_map.matrix
+        p = self.n_coefs
+        hessian = np.empty((p + matrix.shape[1],) * 2)
+        hessian[:p, :p] = coef
+        hessian[:p, p:] = cross @ matrix
+        hessian[p:, :p] = hessian[:p, p:].T
+        hessian[p:, p:] = matrix.T @ thresholds @ matrix
+        return hessian
 
 
 class Objective:
@@ -72,7 +92,9 @@ class Objective:
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
-        return self.coordinates.lower, self.coordinates.upper
+        infinite = np.full(self.coordinates.n_coefs, np.inf)
+        threshold_map = self.coordinates.threshold_map
+        return np.r_[-infinite, threshold_map.lower], np.r_[infinite, threshold_map.upper]
 
     @cached_property
     def convexity(self) -> Convexity:
@@ -85,7 +107,7 @@ class Objective:
 
     @property
     def has_minimum(self) -> bool:
-        """Whether l2 holds it from below: slopes are bounded, or it is convex."""
+        """Whether l2 > 0 gives it a minimum: slopes are bounded, or it is convex."""
         bounded_slopes = np.isfinite(self.risk.loss.margin.lipschitz)
         return self.l2 > 0 and (bool(bounded_slopes) or self.is_convex)
 
@@ -135,7 +157,7 @@ class Objective:
         v, t = coordinates.split(variables)
         penalty, penalty_gradient, penalty_curvature = coordinates.threshold_map.penalty_terms(t)
         value = sums.value + 0.5 * self.l2 * float(v @ v) + penalty
-        gradient = coordinates.pull_gradient(sums.coef, sums.thresholds)
+        gradient = coordinates.pull_gradient(sums.coef_gradient, sums.threshold_gradient)
         gradient[:p] += self.l2 * v
         gradient[p:] += penalty_gradient
         if sums.hessian is None:
@@ -154,7 +176,7 @@ class Objective:
         return np.concatenate([np.zeros(self.coordinates.n_coefs), t])
 
     def class_totals(self) -> Array:
-        """Summed label weights of each class: what the risk takes the priors to be."""
+        """Label weights of each class over all rows: what the risk takes the priors to be."""
         weights = self.risk.label_weights.at_slope(1.0).main
         return self.risk.labels.totals(len(weights) - 1) @ weights
 

@@ -49,6 +49,14 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
             f"class_prior has shape {prior.shape}, but there are {n_classes} classes "
             f"({cut_list(classes)}): give one probability for each, in this order."
         )
+    return check_prior(prior)
+
+
+def check_prior(class_prior: Any) -> Array:
+    """Class priors as an array that sums to one; raise unless they are probabilities."""
+    prior = np.asarray(class_prior, dtype=float)
+    if prior.ndim != 1 or len(prior) < 2:
+        raise ValueError("class_prior must hold one number a class, for at least two classes.")
     if not (prior >= 0).all():
         raise ValueError(f"class_prior={prior.tolist()} must not be negative or NaN.")
     if abs(prior.sum() - 1) > 1e-6:

@@ -11,19 +11,77 @@ Parts, with counts n_y, n_U and priors π_y, and k the removed class:
 - U: 1/n_U at k, on unlabelled rows.
 - L2: π_y/n_y at k, on rows of class y ≠ k.
 
-LU without k is L1 + U − L2; SEMI is γ LU + (1 − γ) SV; U − L2 is what a correction maps.
+LU without k is L1 + U − L2; SEMI is γ LU + (1 − γ) SV. The part U − L2 estimates a mean
+loss, which is at least zero, but its estimate may be negative; a `Correction` says what
+such an estimate counts as.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import hypot, inf
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import check_choice
 from ._typing import Array
-from .corrections import Correction
 from .losses import OrdinalLoss
+
+CORRECTIONS = ("none", "non_negative", "leaky", "absolute")
+REMOVED_CLASSES = ("smallest", "largest", "median")
+SUPERVISED_WEIGHTS = ("rows", "prior")
+
+
+@dataclass(frozen=True)
+class Correction:
+    """``x`` if x ≥ 0, else ``leak · x``; since leak ≤ 0 this is ``max(x, leak · x)``.
+
+    A width above zero rounds off the kink: ``max(0, x)`` becomes ``(x + √(x² + 4 width²))/2``.
+    """
+
+    leak: float
+    width: float = 0.0
+
+    def value(self, x: float) -> float:
+        return self.leak * x + (1 - self.leak) * 0.5 * (x + hypot(x, 2 * self.width))
+
+    def slope(self, x: float) -> float:
+        """The derivative; at a kink, the one from the right."""
+        share = 0.5 * (1 + x / hypot(x, 2 * self.width)) if self.width else float(x >= 0)
+        return self.leak + (1 - self.leak) * share
+
+    def smoothed(self, width: float) -> Correction:
+        return Correction(self.leak, width)
+
+
+def get_correction(name: str, leak: float) -> Correction | None:
+    """The correction of that name, None for ``"none"``.
+
+    Examples
+    --------
+    >>> get_correction("leaky", leak=-0.2).value(-1.0)
+    0.2
+    """
+    check_choice("correction", name, CORRECTIONS)
+    if not isinstance(leak, int | float) or not -inf < leak <= 0:
+        raise ValueError(
+            f"leak={leak!r} must be zero or negative: a positive leak would reward a negative "
+            "risk. Use leak=-0.2 for the paper's setting."
+        )
+    if name == "none":
+        return None
+    return Correction({"non_negative": 0.0, "leaky": float(leak), "absolute": -1.0}[name])
+
+
+class Differentiable(Protocol):
+    """A value with its derivatives."""
+
+    value: float
+
+    def add(self, other: Any, factor: float) -> None:
+        """Add a multiple of another value and of its derivatives."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +102,14 @@ class LabelWeights:
             return self
         return LabelWeights(self.main + self.factor * slope * self.corrected)
 
+    def add_corrected(
+        self, total: Differentiable, part: Differentiable, correction: Correction
+    ) -> None:
+        """Add ``factor · correction(part)`` to the total, in value and derivatives."""
+        value = total.value + self.factor * correction.value(part.value)
+        total.add(part, self.factor * correction.slope(part.value))
+        total.value = value
+
 
 @dataclass(frozen=True)
 class Risk:
@@ -54,7 +120,7 @@ class Risk:
     unlabeled_weight : float
         γ in [0, 1].
     removed : int
-        Code of the removed class k; of no account for γ = 0.
+        Code of the removed class k; not used for γ = 0.
     correction : Correction or None
         Applied to U − L2.
     weighting : {"rows", "prior"}
@@ -109,8 +175,8 @@ def unlabeled_weights(
     """U − L2."""
     n_classes = len(class_counts)
     table = np.zeros((n_classes + 1, n_classes))
-    kept = _all_but(removed, class_counts)
-    table[:-1, removed] = -_per_row(class_counts, class_prior, kept)
+    others = _all_but(removed, class_counts)
+    table[:-1, removed] = -_per_row(class_counts, class_prior, others)
     table[-1, removed] = 1 / n_unlabeled
     return table
 
@@ -122,19 +188,13 @@ def _at_own_label(row_weights: Array) -> Array:
     return table
 
 
-def _per_row(class_counts: Array, class_prior: Array, kept: NDArray[np.bool_]) -> Array:
-    """π_y/n_y for the classes kept, of which each has a labelled row, and else zero."""
-    return np.divide(class_prior, class_counts, out=np.zeros(len(class_counts)), where=kept)
+def _per_row(class_counts: Array, class_prior: Array, included: NDArray[np.bool_]) -> Array:
+    """π_y/n_y for the classes included, each of which has a labelled row; zero for others."""
+    return np.divide(class_prior, class_counts, out=np.zeros(len(class_counts)), where=included)
 
 
 def _all_but(removed: int, class_counts: Array) -> NDArray[np.bool_]:
     return np.arange(len(class_counts)) != removed
-
-
-SUPERVISED_WEIGHTS = ("rows", "prior")
-
-
-REMOVED_CLASSES = ("smallest", "largest", "median")
 
 
 def removed_by_rule(rule: str, class_counts: Array) -> int:

@@ -9,9 +9,8 @@ from typing import Any, Generic
 import numpy as np
 from scipy import sparse
 
-from .._threads import block_threads, map_in_order
+from .._computing import block_threads, map_in_order, workspace
 from .._typing import Array, Codes
-from .._workspace import workspace
 from .rows import Block, RowLabels, RowsInMemory, S, add_up, as_dense
 
 # A block of rows and its temporaries stay within a few megabytes of cache.

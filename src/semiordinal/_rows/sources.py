@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
+from .._computing import block_threads, map_in_order
 from .._progress import progress
-from .._threads import block_threads, map_in_order
 from .memory import BlockSum
 from .rows import S, add_up
 

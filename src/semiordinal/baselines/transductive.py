@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._checks import check_count, check_number
-from .._threads import blas_threads_for
+from .._computing import blas_threads_for
 from .._typing import Array
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 from ..estimators.base import BaseRiskClassifier, warn_if_short

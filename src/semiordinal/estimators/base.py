@@ -11,16 +11,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._checks import check_count, check_flag, check_number
+from .._computing import blas_threads_for
 from .._rows import DrawPartial, RowsInMemory, latent_scores
-from .._threads import blas_threads_for
 from .._typing import Array
-from ..coordinates import Coordinates, ThresholdMap
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss, get_loss
-from ..objective import threshold_map
+from ..objective import Coordinates
 from ..priors import resolve_prior
 from ..risks import Risk
 from ..solvers import Solution, solve
+from ..thresholds import ThresholdMap, threshold_map
 from ._subsampling import subsampling_cost
 from .prediction import ProbabilityPredictor
 from .problem import Columns, FittingProblem, RiskParameters, Standardization

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
+from .._computing import blas_threads_for
 from .._rows import (
     BlockSum,
     DrawPartial,
@@ -27,7 +28,6 @@ from .._rows import (
     open_source,
     read_stream,
 )
-from .._threads import blas_threads_for
 from .._typing import Array
 from ..labels import encode_labels
 

@@ -11,11 +11,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._checks import check_count, check_flag, check_list, check_number
+from .._computing import blas_threads_for
 from .._rows import DrawPartial
-from .._threads import blas_threads_for
 from .._typing import Array, Codes
 from ..calibration import calibrate_on_labels
-from ..corrections import get_correction
 from ..losses import get_loss
 from ..priors import (
     CLASS_PRIORS,
@@ -23,7 +22,7 @@ from ..priors import (
     resolve_prior,
     shifted_prior,
 )
-from ..risks import Risk
+from ..risks import Risk, get_correction
 from ..tuning import (
     THRESHOLDS,
     Candidate,

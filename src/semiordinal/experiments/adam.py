@@ -1,8 +1,8 @@
 """The paper's training: full-batch Adam on coefficients and free thresholds.
 
-The objective is the core's own; what differs from the library's solvers is the optimiser,
-which stops after a fixed number of epochs wherever it is, and that thresholds are variables
-of their own, held in order by the order penalty alone.
+The objective is that of the library. Two things differ: the optimiser, which stops after a fixed
+number of epochs wherever it is, and the thresholds, which are variables themselves and in order
+through the order penalty alone.
 """
 
 from __future__ import annotations
@@ -14,18 +14,15 @@ from typing import ClassVar
 import numpy as np
 
 from .._rows import dense_rows
-from .._typing import Array, Codes
-from ..coordinates import ThresholdMap
-from ..empirical_risk import EmpiricalRisk
+from .._typing import Array
+from ..empirical_risk import EmpiricalRisk, Sums
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 from ..estimators.base import BaseRiskClassifier
 from ..estimators.problem import FittingProblem
 from ..latent_risk import LatentRisk
 from ..losses import OrdinalLoss
-from ..objective import with_room
-from ..risks import LabelWeights
 from ..solvers import Solution
-from ..sums import Sums
+from ..thresholds import ThresholdMap, order_penalty, widen_gaps
 
 # Adam's usual constants, which the paper does not change.
 _FIRST_DECAY, _SECOND_DECAY, _EPSILON = 0.9, 0.999, 1e-8
@@ -41,20 +38,14 @@ class FreeThresholdMap(ThresholdMap):
         return cls(np.eye(n_thresholds), np.zeros(n_thresholds), -infinite, infinite, penalty)
 
     def variables(self, thresholds: Array) -> Array:
-        return with_room(thresholds)
+        return widen_gaps(thresholds)
 
     def penalty_terms(self, t: Array) -> tuple[float, Array, Array]:
-        gradient, curvature = np.zeros(len(t)), np.zeros(len(t))
-        gaps = t[1:] - t[:-1]
-        if (gaps <= 0).any():
-            return np.inf, gradient, curvature
-        narrow = gaps < 1
-        if not narrow.any():
-            return 0.0, gradient, curvature
-        slope = np.where(narrow, -self.penalty / gaps, 0.0)
-        gradient[1:] += slope
-        gradient[:-1] -= slope
-        return float(-self.penalty * np.log(gaps[narrow]).sum()), gradient, curvature
+        values, slopes, _ = order_penalty(t[1:] - t[:-1])
+        gradient = np.zeros(len(t))
+        gradient[1:] += self.penalty * slopes
+        gradient[:-1] -= self.penalty * slopes
+        return self.penalty * float(values.sum()), gradient, np.zeros(len(t))
 
 
 def minimize_by_adam(
@@ -65,7 +56,7 @@ def minimize_by_adam(
 ) -> Solution:
     """Adam for a fixed number of epochs, each a step by the whole gradient.
 
-    Where a step leads to where the objective is infinite, it is halved until it does not.
+    A step to where the objective is infinite is halved until it is finite.
 
     Parameters
     ----------
@@ -106,43 +97,26 @@ def minimize_by_adam(
 
 
 class ScoredRisk(EmpiricalRisk):
-    """The same risk for a thousand evaluations: each part visits the rows that it weighs.
+    """The same risk, faster where it is evaluated a thousand times on few rows.
 
-    What a correction maps and what it does not are summed in the latent scores first, so that
-    the rows are multiplied twice, and not three times.
+    All parts of the risk are added up in the latent scores, so that the rows are multiplied
+    once for these and once for the gradient, whatever the number of parts.
     """
 
     def __init__(self, risk: EmpiricalRisk):
-        super().__init__(risk.design, risk.labels, risk.loss, risk.label_weights, risk.correction)
+        parts = risk.labels, risk.loss, risk.label_weights, risk.correction
+        super().__init__(risk.design, *parts)
+        self._latent_risk = LatentRisk(*parts)
         self._matrix = dense_rows(risk.design.head)
-        self._main = self._part(risk.label_weights.main)
-        corrected = risk.label_weights.corrected
-        self._corrected = None if corrected is None else self._part(corrected)
-
-    def _part(self, table: Array) -> tuple[Codes, LatentRisk]:
-        is_used = np.any(table != 0, axis=1)
-        weighed = np.flatnonzero(is_used[self.labels.codes])
-        labels = self.labels.take(weighed)
-        return weighed, LatentRisk(labels, self.loss, LabelWeights(table))
 
     def evaluate(self, coef: Array, thresholds: Array, order: int = 1) -> Sums:
-        latent = self._matrix @ coef
-        rows, part = self._main
-        total = part.evaluate(latent[rows], thresholds)
-        by_latent = np.zeros(len(latent))
-        by_latent[rows] = total.coef
-        if self._corrected is not None and self.correction is not None:
-            rows, part = self._corrected
-            rest = part.evaluate(latent[rows], thresholds)
-            factor, slope = self.label_weights.factor, self.correction.slope(rest.value)
-            by_latent[rows] += factor * slope * rest.coef
-            total.thresholds = total.thresholds + factor * slope * rest.thresholds
-            total.value += factor * self.correction.value(rest.value)
-        return Sums(total.value, by_latent @ self._matrix, total.thresholds)
+        total = self._latent_risk.evaluate(self._matrix @ coef, thresholds)
+        coef_gradient = total.latent_gradient @ self._matrix
+        return Sums(total.value, coef_gradient, total.threshold_gradient)
 
 
 class _ByAdam(BaseRiskClassifier):
-    """Makes a classifier train as the paper does; ``max_iter`` is the number of epochs."""
+    """Trains a classifier as the paper does; ``max_iter`` is the number of epochs."""
 
     learning_rate: ClassVar[float]
 
@@ -154,7 +128,7 @@ class _ByAdam(BaseRiskClassifier):
     def _solve(self, problem: FittingProblem) -> Solution:
         objective = problem.objective
         start = objective.start()
-        if not objective.risk.loss.unit_gaps:  # a quadratic risk needs no rows at all
+        if not objective.risk.loss.unit_gaps:  # a quadratic risk visits no rows at all
             objective = objective.with_risk(ScoredRisk(objective.risk))
         return minimize_by_adam(
             objective.value_gradient, start, self.learning_rate, int(self.max_iter)

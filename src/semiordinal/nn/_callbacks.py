@@ -15,7 +15,7 @@ State = dict[str, Any]
 
 
 class NonFiniteLossError(Exception):
-    """The loss of a batch was NaN or infinite; a good state from before may be back in place."""
+    """The loss of a batch was NaN or infinite; ``restored`` says if an earlier state is back."""
 
     def __init__(self, loss: float, epoch: int, restored: bool):
         super().__init__(loss, epoch, restored)
@@ -25,8 +25,10 @@ class NonFiniteLossError(Exception):
 
 
 def seed_torch(seed: int, device: Any) -> None:
-    """Seed the generators that training draws from; torch.manual_seed, which seeds those of
-    all backends, keeps a record of each call for those that are not in use."""
+    """Seed the generators that training draws from.
+
+    torch.manual_seed seeds all backends, and records each call for those that are not in use.
+    """
     torch.default_generator.manual_seed(seed)
     kind = torch.device(device).type
     if kind != "cpu":
@@ -47,15 +49,15 @@ class EpochSeed(Callback):
 
 
 class LastGoodState(Callback):
-    """Stops at a loss that is no number, and puts back the last state that had one."""
+    """Stops at a loss that is not finite, and restores the last state whose loss was."""
 
     def on_train_begin(self, net: Any, **kwargs: Any) -> None:
         resumed = len(net.history) > 0
-        self.good_: State | None = _cloned(net.module_.state_dict()) if resumed else None
+        self.good_: State | None = _clone(net.module_.state_dict()) if resumed else None
         self.current_: State = {}
 
     def on_epoch_begin(self, net: Any, **kwargs: Any) -> None:
-        self.current_ = _cloned(net.module_.state_dict())
+        self.current_ = _clone(net.module_.state_dict())
 
     def on_batch_end(
         self, net: Any, loss: torch.Tensor | None = None, training: bool = False, **kwargs: Any
@@ -72,9 +74,9 @@ class LastGoodState(Callback):
 
 
 class ResumableEarlyStopping(EarlyStopping):
-    """skorch's, with what it remembers kept in checkpoints."""
+    """skorch's early stopping, with a state that checkpoints can store."""
 
-    _REMEMBERED = ("misses_", "dynamic_threshold_", "best_epoch_", "best_model_weights_")
+    _STATE = ("misses_", "dynamic_threshold_", "best_epoch_", "best_model_weights_")
 
     def __init__(self, patience: int, memory: State | None = None):
         super().__init__(patience=patience, threshold_mode="abs", load_best=True)
@@ -85,17 +87,14 @@ class ResumableEarlyStopping(EarlyStopping):
         for name, value in (self.memory or {}).items():
             setattr(self, name, value)
 
-    def remembered(self) -> State:
-        values = {name: getattr(self, name) for name in self._REMEMBERED}
+    def get_state(self) -> State:
+        values = {name: getattr(self, name) for name in self._STATE}
         values["dynamic_threshold_"] = float(values["dynamic_threshold_"])
         return values
 
 
 class EpochProgress(Callback):
-    """A bar over epochs with their losses, in terminals and notebooks.
-
-    skorch's own runs over the batches of an epoch, of which there is often one.
-    """
+    """A bar over epochs with their losses; skorch's is over the batches of one epoch."""
 
     def __init__(self, n_epochs: int, first: int):
         self.n_epochs = n_epochs
@@ -114,5 +113,5 @@ class EpochProgress(Callback):
         self.bar_.close()
 
 
-def _cloned(state: State) -> State:
+def _clone(state: State) -> State:
     return {name: tensor.clone() for name, tensor in state.items()}

@@ -1,8 +1,7 @@
-"""Checkpoints: all that a run needs to go on, in one file that is there whole or not at all.
+"""Checkpoints: all that a run needs to continue, in one file that is complete or not there.
 
-skorch's own checkpoint writes weights, optimiser and history to files one after another, so
-that an interruption between them mixes epochs, and leaves out what early stopping
-remembers.
+skorch's own checkpoint writes weights, optimiser and history to several files, so that an
+interruption between them mixes epochs; and it leaves out the state of early stopping.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from ._callbacks import ResumableEarlyStopping, State
 FILE_NAME = "checkpoint.pt"
 
 
-class WholeCheckpoint(Callback):
-    """Writes a checkpoint after every so many epochs, and after the last."""
+class Checkpoint(Callback):
+    """Writes a checkpoint every few epochs, and after the last."""
 
     def __init__(
         self,
@@ -46,7 +45,7 @@ class WholeCheckpoint(Callback):
             "state": net.module_.state_dict(),
             "optimizer": net.optimizer_.state_dict(),
             "history": plain_history(net.history),
-            "early_stopping": None if early is None else early.remembered(),
+            "early_stopping": None if early is None else early.get_state(),
         }
         self.folder.mkdir(parents=True, exist_ok=True)
         with written_whole(self.folder / FILE_NAME, force=True) as temporary:
@@ -54,9 +53,9 @@ class WholeCheckpoint(Callback):
 
 
 def plain_history(history: Any) -> list[dict[str, float]]:
-    """Epoch, seconds and losses of each epoch; without one that was broken off."""
-    kept = ("epoch", "dur", "train_loss", "valid_loss")
-    rows = [{k: row[k] for k in kept if k in row} for row in history]
+    """Epoch, seconds and losses of each complete epoch."""
+    names = ("epoch", "dur", "train_loss", "valid_loss")
+    rows = [{k: row[k] for k in names if k in row} for row in history]
     return [
         {k: int(v) if k == "epoch" else float(v) for k, v in row.items()}
         for row in rows
@@ -65,7 +64,7 @@ def plain_history(history: Any) -> list[dict[str, float]]:
 
 
 def read_checkpoint(folder: Path, run: State, device: torch.device) -> State | None:
-    """The checkpoint to go on from, None where there is none; an error where it is another's."""
+    """The checkpoint to continue from, None if there is none; raise if it is of another run."""
     path = folder / FILE_NAME
     if not path.exists():
         return None

@@ -1,4 +1,4 @@
-"""The one place where torch meets the core: latent scores and thresholds in, a risk out."""
+"""The risk as an autograd function of latent scores and thresholds."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def to_array(tensor: torch.Tensor) -> Array:
 class RiskFunction(torch.autograd.Function):
     """A risk of the core, with the gradient that the core computes beside the value.
 
-    The core works in 64 bits on the CPU; value and gradients go back to the type and the
-    device of the scores. Gradients are computed in ``forward``, where the core's one pass
-    yields them with the value, so ``backward`` only multiplies.
+    The core works in 64 bits on the CPU; value and gradients return in the type and on the
+    device of the scores. ``forward`` computes the gradients with the value in one pass, so
+    ``backward`` only multiplies.
     """
 
     @staticmethod
@@ -32,11 +32,12 @@ class RiskFunction(torch.autograd.Function):
         risk: LatentRisk,
         descent_ascent: bool,
     ) -> torch.Tensor:
-        sums = risk.evaluate(to_array(latent), to_array(thresholds), descent_ascent)
+        total = risk.evaluate(to_array(latent), to_array(thresholds), descent_ascent)
         ctx.save_for_backward(
-            torch.from_numpy(sums.coef).to(latent), torch.from_numpy(sums.thresholds).to(thresholds)
+            torch.from_numpy(total.latent_gradient).to(latent),
+            torch.from_numpy(total.threshold_gradient).to(thresholds),
         )
-        return latent.new_tensor(sums.value)
+        return latent.new_tensor(total.value)
 
     @staticmethod
     @torch.autograd.function.once_differentiable

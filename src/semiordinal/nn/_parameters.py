@@ -1,4 +1,4 @@
-"""The classifier's parameters: whether they can be, and what of them makes a run."""
+"""The classifier's parameters: checks, and those that identify a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count, check_flag, check_number, is_count
+from .._checks import check_choice, check_count, check_flag, check_number, is_count
 from ..estimators.training_rows import TrainingRows
 from ..losses import get_loss
 from ._training import find_optimizer
@@ -26,11 +26,7 @@ def check_parameters(model: NeuralOrdinalClassifier) -> None:
     get_loss(model.loss, model.margin)
     model._check_risk_parameters()
     find_optimizer(model.optimizer)
-    if model.correction_step not in CORRECTION_STEPS:
-        raise ValueError(
-            f"correction_step={model.correction_step!r} is not known; choose one of "
-            f"{list(CORRECTION_STEPS)}."
-        )
+    check_choice("correction_step", model.correction_step, CORRECTION_STEPS)
     check_number("lr", model.lr, 0, open_low=True)
     if model.early_stopping:
         check_number("validation_fraction", model.validation_fraction, 0, 0.9, open_low=True)
@@ -46,7 +42,7 @@ def check_parameters(model: NeuralOrdinalClassifier) -> None:
 
 
 def describe_run(model: NeuralOrdinalClassifier, rows: TrainingRows) -> dict[str, Any]:
-    """What two runs must share for one to go on from the other's checkpoint."""
+    """What two runs must share for one to continue from the checkpoint of the other."""
     run: dict[str, Any] = {name: getattr(model, name) for name in _RUN_PARAMETERS}
     run["batch_size"] = str(model.batch_size)
     run["optimizer"] = find_optimizer(model.optimizer).__name__

@@ -22,7 +22,7 @@ from ._callbacks import seed_torch
 from .networks import OrdinalNetwork
 from .sampler import StratifiedBatchSampler
 
-# Up to so many rows, batch_size="auto" takes all in one batch, above it so many at a time.
+# Largest number of rows for which batch_size="auto" is one batch, and the size of batches above.
 _FULL_BATCH_ROWS = 10_000
 _MINI_BATCH_ROWS = 1_024
 
@@ -51,7 +51,7 @@ class RowTensors(Dataset):
 
 @dataclass(frozen=True)
 class RowBatches:
-    """Batches cut from whole tensors: a data loader would collate them row by row."""
+    """Batches as slices of whole tensors: a data loader would collate them row by row."""
 
     data: RowTensors
     sampler: StratifiedBatchSampler | None
@@ -133,7 +133,7 @@ def optimizer_groups(optimizer: type[torch.optim.Optimizer]) -> dict[str, Any]:
 
 
 def find_device(device: Any) -> torch.device:
-    """The device, or an error that names those there are."""
+    """The device; raise, naming those available, if it is not."""
     present = ["cpu"]
     present += [f"cuda:{i}" for i in range(torch.cuda.device_count())]
     present += ["mps"] if torch.backends.mps.is_available() else []
@@ -197,8 +197,8 @@ def check_scores(network: nn.Module, rows: torch.Tensor) -> None:
 
 
 @contextmanager
-def own_randomness(device: torch.device, seed: int) -> Iterator[None]:
-    """Seed torch inside, and leave the generators outside as they were."""
+def isolated_random_state(device: torch.device, seed: int) -> Iterator[None]:
+    """Seed torch inside the context, and restore its generators after it."""
     devices = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices):
         seed_torch(seed, device)

@@ -26,8 +26,7 @@ from ._callbacks import (
     ResumableEarlyStopping,
     State,
 )
-from ._checkpoint import WholeCheckpoint, plain_history, read_checkpoint
-from ._docs import document
+from ._checkpoint import Checkpoint, plain_history, read_checkpoint
 from ._parameters import check_parameters, describe_run
 from ._training import (
     OrdinalNet,
@@ -37,8 +36,8 @@ from ._training import (
     find_device,
     find_optimizer,
     hold_out,
+    isolated_random_state,
     optimizer_groups,
-    own_randomness,
     penalized_risk,
     standardized_tensor,
 )
@@ -51,26 +50,125 @@ from .sampler import StratifiedBatchSampler
 _LARGEST_SEED = 2**31 - 1
 
 
-@document
 class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
     """Neural ordinal classifier that learns from labelled and unlabelled rows.
 
-    A network gives the latent score, thresholds cut it into classes, and both are trained
-    on the same risk as the linear and the kernel classifier's: by default by the settings
-    of the paper for networks, which are one hidden layer of 256 rectified linear units and
-    1000 full-batch epochs of Adam at 0.005 with weight decay 1e-4. The rest of its settings are
+    A network gives the latent score, thresholds divide it into classes, and both are trained on
+    the risk that the linear and the kernel classifier minimise. The defaults are the paper's for
+    networks: one hidden layer of 256 rectified linear units, and 1000 full-batch epochs of Adam
+    with a learning rate of 0.005 and a weight decay of 1e-4. In the paper, furthermore,
     ``unlabeled_weight=0.5, removed_class="smallest", order_penalty=10.0``.
 
-    Unlike the others, it corrects the risk by default: a network has the freedom to drive the
-    unlabelled part far below zero, where the risk says nothing any more.
+    Unlike the other classifiers, it corrects the risk by default: a network is flexible enough to
+    drive the unlabelled part far below zero, where it no longer estimates anything.
 
     Parameters
     ----------
-    {parameters}
+    module : torch.nn.Module class, function or instance, optional
+        The network, which maps (n, n_features) to one score for each row. A class, or a function
+        that returns a module, is called with ``module_params``, and with ``n_features`` if it
+        takes such an argument; an instance is copied with its weights. By default one hidden
+        layer of 256 rectified linear units (`HiddenLayerNetwork`).
+    module_params : dict, optional
+        Arguments of ``module``, such as ``{"n_hidden": 64}``.
+    loss : {"at", "it", "ls", "cl", "lad"}, default="at"
+        Surrogate loss. For the absolute error: all thresholds, cumulative link or least absolute
+        deviation; for the zero-one error: immediate thresholds; for the squared error: least
+        squares.
+    margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
+        Binary loss of which "at" and "it" consist; the other losses do not use it.
+    unlabeled_weight : float in [0, 1], default=0.25
+        γ, the share of the risk that uses unlabelled rows. 0 is the supervised fit.
+    removed_class : {"smallest", "largest", "median"} or a class, default="median"
+        The class whose loss is estimated from unlabelled rows: the one with the fewest or the
+        most labels, the middle of the order (the lower of two), or a class by name.
+    correction : {"none", "non_negative", "leaky", "absolute"}, default="leaky"
+        What to do where the unlabelled part of the risk, an estimate of something that is at
+        least zero, is negative: nothing; set it to zero; multiply by ``leak``; change its sign.
+    leak : float, at most 0, default=-0.2
+        λ of the leaky correction.
+    correction_step : {"gradient", "descent_ascent"}, default="gradient"
+        The step where the unlabelled part is negative: along the gradient of the corrected
+        risk, or along minus that of the negative part alone (Kiryo et al., 2017).
+    order_penalty : float, default=0.0
+        μ in ``μ Σ max(0, −log gap)`` over the gaps between thresholds. Thresholds are ordered
+        without it; it pushes gaps towards one.
+    l2 : float, default=0.0001
+        Weight of half the squared norm of the network's weights; thresholds are not penalised.
+    standardize : bool, default=True
+        Centre and scale the columns of X by their mean and deviation over all rows first.
+    class_prior : "labels", "uniform" or array-like of shape (n_classes,), default="labels"
+        Class probabilities in the population, in class order (or by class, in a dict or a
+        pandas Series); "labels" takes the shares of the labelled rows. If the probabilities are
+        known, give them.
+    classes : array-like, optional
+        Classes from the lowest to the highest. By default numbers are ordered by value, an
+        ordered categorical by its own order, names alphabetically with a warning. It may
+        name a class without a labelled row if that is the removed class.
+    missing_label : scalar, default=nan
+        Marks rows without a label, in addition to NaN, None and pd.NA.
+    optimizer : str or torch.optim.Optimizer class, default="Adam"
+        A name in ``torch.optim``, or a class.
+    optimizer_params : dict, optional
+        More arguments of the optimiser.
+    lr : float, default=0.005
+        Learning rate.
+    max_epochs : int, default=1000
+        Number of passes over the rows.
+    batch_size : int, "full" or "auto", default="auto"
+        Most rows of a mini-batch, each of which holds labelled rows of every class and unlabelled
+        rows; "full" for all rows at once, as in the paper; "auto" for "full" up to 10,000 rows,
+        and 1,024 above.
+    early_stopping : bool, default=False
+        Hold out rows, labelled and unlabelled, and stop when the unbiased risk on them has not
+        fallen for ``patience`` epochs; the model is that of the best epoch.
+    validation_fraction : float, default=0.2
+        Share of the rows to hold out.
+    patience : int, default=50
+        Epochs without improvement before stopping.
+    device : str, default="cpu"
+        A torch device, or "auto" for an accelerator if there is one.
+    checkpoint_dir : str or path, optional
+        Folder for checkpoints.
+    checkpoint_every : int, default=10
+        Epochs between checkpoints.
+    resume : bool, default=False
+        Continue from the checkpoint in ``checkpoint_dir``, if there is one; the result is that
+        of a run without interruption.
+    progress : bool, default=False
+        Show a progress bar.
+    random_state : int, RandomState or None, default=None
+        For starting weights, batches, dropout and held-out rows. The same number gives the
+        same result on the same machine.
 
     Attributes
     ----------
-    {attributes}
+    module_ : torch.nn.Module
+        The trained network and its thresholds.
+    thresholds_ : array of shape (n_classes - 1,)
+        Thresholds of the latent score, in ascending order.
+    classes_ : array of shape (n_classes,)
+        Classes in order.
+    class_prior_ : array of shape (n_classes,)
+        Class probabilities used.
+    removed_class_ : scalar
+        The class removed; a supervised fit does not use it.
+    history_ : list of dict
+        Epoch, seconds, training loss and held-out risk of each epoch.
+    objective_value_ : float
+        Value of the objective at the end.
+    n_iter_ : int
+        Number of epochs.
+    is_convex_ : bool
+        Always False: the objective of a network is not convex.
+    column_mean_, column_scale_ : arrays of shape (n_features_in_,)
+        Mean and deviation that standardise the columns.
+    n_labeled_, n_unlabeled_ : int
+        Number of labelled and of unlabelled rows.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, if X had names.
 
     Examples
     --------
@@ -180,17 +278,17 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
             seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
             if self.random_state is not None:
                 run["seed"] = seed
-            found = None
+            checkpoint = None
             if self.resume:
-                found = read_checkpoint(Path(self.checkpoint_dir), run, device)
-            run["seed"] = seed if found is None else found["run"]["seed"]
-            with own_randomness(device, run["seed"]):
-                fitted, lost = self._train(rows, prior, risk, device, run, found)
+                checkpoint = read_checkpoint(Path(self.checkpoint_dir), run, device)
+            run["seed"] = seed if checkpoint is None else checkpoint["run"]["seed"]
+            with isolated_random_state(device, run["seed"]):
+                fitted, error = self._train(rows, prior, risk, device, run, checkpoint)
             for name, value in fitted.items():
                 setattr(self, name, value)
-        if lost is not None:
+        if error is not None:
             began = f"with which epoch {self.n_iter_} began"
-            raise self._loss_error(lost, f"The model is left in its last good state, {began}.")
+            raise self._loss_error(error, f"The model is left in its last good state, {began}.")
         return self
 
     def _train(
@@ -200,9 +298,9 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         risk: Risk,
         device: torch.device,
         run: State,
-        found: State | None,
+        checkpoint: State | None,
     ) -> tuple[dict[str, Any], NonFiniteLossError | None]:
-        """All fitted attributes; where they are of the last good state, what ended the training."""
+        """All fitted attributes; with the error if these are of the state before it."""
         mean, scale = self._standardization(rows)
         network = build_network(self.module, self.module_params, rows.matrix.n_columns)
         dtype = next(network.parameters()).dtype
@@ -220,14 +318,14 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         sampler = batch_sampler(train, self.batch_size, run["seed"])
         counts = RowLabels(train.codes, train.weights).totals(len(rows.classes))[:-1]
         module = OrdinalNetwork(network, self._make_loss(risk, prior, counts).to(device, dtype))
-        net = self._net(module, sampler, valid, device, run, found)
-        lost = None
+        net = self._net(module, sampler, valid, device, run, checkpoint)
+        stopped_by = None
         try:
             net.partial_fit(train)
         except NonFiniteLossError as error:
             if not error.restored:
                 raise self._loss_error(error, "There is no good state to keep.") from None
-            lost = error
+            stopped_by = error
         module.eval()
         history = plain_history(net.history)
         fitted = {
@@ -245,18 +343,18 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         }
         with torch.no_grad():
             fitted["thresholds_"] = _thresholds(module)
-            if lost is None:
+            if stopped_by is None:
                 value = penalized_risk(module, module(train.rows), train.batch[1], float(self.l2))
                 fitted["objective_value_"] = value.item()
             else:
                 fitted["objective_value_"] = history[-1]["train_loss"]
-        return fitted, lost
+        return fitted, stopped_by
 
-    def _loss_error(self, lost: NonFiniteLossError, kept: str) -> ValueError:
+    def _loss_error(self, error: NonFiniteLossError, state: str) -> ValueError:
         return ValueError(
-            f"The loss became {lost.loss} in epoch {lost.epoch}. {kept} Lower lr (now {self.lr}), "
-            f"raise l2 (now {self.l2}), set standardize=True where columns are large, or use "
-            "margin='logistic'."
+            f"The loss became {error.loss} in epoch {error.epoch}. {state} Lower lr (now "
+            f"{self.lr}), raise l2 (now {self.l2}), set standardize=True where columns are large, "
+            "or use margin='logistic'."
         )
 
     def _standardization(self, rows: TrainingRows) -> tuple[Array, Array]:
@@ -288,11 +386,11 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         valid: RowTensors | None,
         device: torch.device,
         run: State,
-        found: State | None,
+        checkpoint: State | None,
     ) -> OrdinalNet:
-        memory = None if found is None else found["early_stopping"]
+        memory = None if checkpoint is None else checkpoint["early_stopping"]
         stopping = ResumableEarlyStopping(self.patience, memory) if self.early_stopping else None
-        done = 0 if found is None else len(found["history"])
+        done = 0 if checkpoint is None else len(checkpoint["history"])
         last = max(int(self.max_epochs), done)
         callbacks: list[Any] = [EpochSeed(run["seed"], sampler), LastGoodState()]
         if self.progress:
@@ -302,7 +400,7 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         if self.checkpoint_dir is not None:
             every = int(self.checkpoint_every)
             folder = Path(self.checkpoint_dir)
-            callbacks.append(WholeCheckpoint(folder, every, last, run, stopping))
+            callbacks.append(Checkpoint(folder, every, last, run, stopping))
         optimizer = find_optimizer(self.optimizer)
         net = OrdinalNet(
             module,
@@ -325,10 +423,10 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
                 f"optimizer={self.optimizer!r} cannot be made with optimizer_params="
                 f"{self.optimizer_params!r}: {error}."
             ) from error
-        if found is not None:
-            load_weights(net.module_, found["state"], str(self.checkpoint_dir))
-            net.optimizer_.load_state_dict(found["optimizer"])
-            net.history.extend({**row, "batches": []} for row in found["history"])
+        if checkpoint is not None:
+            load_weights(net.module_, checkpoint["state"], str(self.checkpoint_dir))
+            net.optimizer_.load_state_dict(checkpoint["optimizer"])
+            net.history.extend({**row, "batches": []} for row in checkpoint["history"])
         return net
 
     def _latent(self, rows: Any) -> Array:

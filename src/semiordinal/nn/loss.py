@@ -8,20 +8,25 @@ import numpy as np
 import torch
 from torch import nn
 
-from .._checks import check_number
+from .._checks import check_choice, check_number
 from .._rows import RowLabels
 from .._typing import Array, Codes
-from ..corrections import get_correction
 from ..latent_risk import LatentRisk
 from ..losses import get_loss
-from ..objective import starting_thresholds, with_room
 from ..priors import resolve_prior
-from ..risks import REMOVED_CLASSES, LabelWeights, Risk, removed_by_rule
+from ..risks import REMOVED_CLASSES, LabelWeights, Risk, get_correction, removed_by_rule
+from ..thresholds import starting_thresholds, widen_gaps
 from ._function import RiskFunction
-from .thresholds import FreeThresholds, OrderedThresholds, Thresholds, UnitThresholds, order_penalty
+from .thresholds import (
+    FreeThresholds,
+    OrderedThresholds,
+    Thresholds,
+    UnitThresholds,
+    order_penalty_of,
+)
 
 THRESHOLDS = ("ordered", "free")
-CORRECTION_STEPS = ("gradient", "descent-ascent")
+CORRECTION_STEPS = ("gradient", "descent_ascent")
 
 
 class SemiOrdinalLoss(nn.Module):
@@ -37,23 +42,22 @@ class SemiOrdinalLoss(nn.Module):
     loss : {"at", "it", "ls", "cl", "lad"}, default="at"
         Surrogate loss.
     margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
-        Binary loss that "at" and "it" are made of.
+        Binary loss of which "at" and "it" consist.
     unlabeled_weight : float in [0, 1], default=0.25
         γ: 0 is the supervised risk SV, 1 the risk LU, between them SEMI.
     removed_class : int, "median", "smallest" or "largest", default="median"
         Code of the class whose loss the unlabelled rows stand in for; "smallest" and
         "largest" need ``class_counts``.
-    correction : {"none", "non-negative", "leaky", "absolute"}, default="leaky"
-        What is done where the unlabelled part of the risk, an estimate of something that
-        is at least zero, falls below: nothing; cut at zero; multiply by ``leak``; change
-        sign.
+    correction : {"none", "non_negative", "leaky", "absolute"}, default="leaky"
+        What to do where the unlabelled part of the risk, an estimate of something that is at
+        least zero, is negative: nothing; set it to zero; multiply by ``leak``; change its sign.
     leak : float, at most 0, default=-0.2
-    correction_step : {"gradient", "descent-ascent"}, default="gradient"
+    correction_step : {"gradient", "descent_ascent"}, default="gradient"
         The gradient where the unlabelled part is negative. "gradient": that of the
-        corrected value, all terms of the risk included. "descent-ascent": minus that of
+        corrected value, all terms of the risk included. "descent_ascent": minus that of
         the negative part and nothing else, as in non-negative risk estimation (Kiryo et
-        al., 2017), so that the step undoes the overfitting before the rest goes on; the
-        value is the corrected one all the same, so do not use it with line searches.
+        al., 2017), so that a step undoes the overfitting first; the value is still the
+        corrected one, so do not use it with line searches.
     thresholds : {"ordered", "free"}, default="ordered"
         "ordered": a first threshold and gaps that cannot be negative. "free": one parameter
         each, in order through ``order_penalty`` alone; where a step still takes a gap to
@@ -63,10 +67,10 @@ class SemiOrdinalLoss(nn.Module):
     class_prior : array-like of shape (n_classes,), "uniform" or "labels", default="labels"
         Class probabilities; "labels" takes the shares in ``class_counts``, or in the batch.
     class_counts : array-like of shape (n_classes,), optional
-        Labelled rows of each class in all the training data. With it, a batch's rows stand
-        for all rows of their label, and a batch drawn at random within each label (as by
+        Labelled rows of each class in all the training data. With it, the rows of a batch
+        represent all rows of their label, and a batch drawn at random within each label (as by
         `StratifiedBatchSampler`) gives an unbiased estimate of the risk on all rows.
-        Without it, the batch's own counts are all there is.
+        Without it, the counts are those of the batch.
     missing_label : int or nan, default=-1
         Marks rows without a label.
 
@@ -108,12 +112,12 @@ class SemiOrdinalLoss(nn.Module):
             raise ValueError(f"n_classes={n_classes!r} must be a whole number, at least 2.")
         check_number("unlabeled_weight", unlabeled_weight, 0, 1)
         check_number("order_penalty", order_penalty, 0)
-        _check_choice("correction_step", correction_step, CORRECTION_STEPS)
-        _check_choice("thresholds", thresholds, THRESHOLDS)
+        check_choice("correction_step", correction_step, CORRECTION_STEPS)
+        check_choice("thresholds", thresholds, THRESHOLDS)
         self.n_classes = int(n_classes)
         self.missing_label = missing_label
         self.order_penalty = float(order_penalty)
-        self.descent_ascent = correction_step == "descent-ascent"
+        self.descent_ascent = correction_step == "descent_ascent"
         self._class_prior = class_prior
         self.class_counts = _check_counts(class_counts, self.n_classes)
         self._prior(np.ones(self.n_classes))  # a bad prior is found here, not in training
@@ -124,7 +128,7 @@ class SemiOrdinalLoss(nn.Module):
         )
         start = starting_thresholds(self._loss, self._prior(np.ones(self.n_classes)))
         if order_penalty and not self._loss.unit_gaps:
-            start = with_room(start)
+            start = widen_gaps(start)
         if self._loss.unit_gaps:
             first = start[0] - self._loss.score_offsets(self.n_classes)[0]
             self.thresholds = UnitThresholds(first, self._loss, self.n_classes)
@@ -161,7 +165,7 @@ class SemiOrdinalLoss(nn.Module):
         """
         value = self._evaluate(latent, labels, sample_weight, corrected=True)
         if self.order_penalty and not self._loss.unit_gaps:
-            value = value + self.order_penalty * order_penalty(self.thresholds())
+            value = value + self.order_penalty * order_penalty_of(self.thresholds())
         return value
 
     def estimate(
@@ -201,7 +205,7 @@ class SemiOrdinalLoss(nn.Module):
         latent = check_latent(latent)
         rows = self._rows(labels, sample_weight, len(latent))
         risk = self._risk_of(rows, corrected)
-        thresholds = self.thresholds.scored()
+        thresholds = self.thresholds.for_loss()
         value: torch.Tensor = RiskFunction.apply(
             latent, thresholds, risk, self.descent_ascent and corrected
         )
@@ -235,7 +239,7 @@ class SemiOrdinalLoss(nn.Module):
         return RowLabels(codes, weights)
 
     def _risk_of(self, rows: RowLabels, corrected: bool) -> LatentRisk:
-        """The risk of a batch, kept for the next: full batches are always the same."""
+        """The risk of a batch, cached for the next call: full batches are always the same."""
         if self._last is not None:
             last, was_corrected, risk = self._last
             if was_corrected == corrected and _same(last.codes, rows.codes):
@@ -294,7 +298,7 @@ class SemiOrdinalLoss(nn.Module):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_last": None}  # the last batch is not ours to store
+        return {**super().__getstate__(), "_last": None}  # a batch is no part of a stored module
 
 
 def check_latent(latent: torch.Tensor) -> torch.Tensor:
@@ -321,11 +325,6 @@ def _same(one: Codes | Array | None, other: Codes | Array | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other)
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {list(choices)}.")
 
 
 def _check_counts(class_counts: Any, n_classes: int) -> Array | None:

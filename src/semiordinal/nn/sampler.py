@@ -22,7 +22,7 @@ class StratifiedBatchSampler(Sampler[list[int]]):
     Parameters
     ----------
     codes : array-like or tensor of ints
-        Labels of the rows; which value marks missing ones is of no account.
+        Labels of the rows; any value may mark missing ones.
     batch_size : int or None
         Most rows of a batch, at least one for each label and one without; None for all
         rows in one batch.
@@ -71,8 +71,7 @@ class StratifiedBatchSampler(Sampler[list[int]]):
         """The shuffled rows of a label in as many parts as there are batches."""
         shuffled = random.permutation(group)
         while len(shuffled) < self.n_batches:
-            shuffled = np.concatenate([shuffled, random.permutation(group)])
-            shuffled = shuffled[: self.n_batches] if len(group) < self.n_batches else shuffled
+            shuffled = np.concatenate([shuffled, random.permutation(group)])[: self.n_batches]
         return np.array_split(shuffled, self.n_batches)
 
 

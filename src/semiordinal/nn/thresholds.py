@@ -9,6 +9,8 @@ from torch.nn import functional
 
 from .._typing import Array
 from ..losses import OrdinalLoss
+from ..thresholds import order_penalty
+from ._function import to_array
 
 # Gaps at the start are no smaller, so that their parameters start at ordinary values.
 _SMALLEST_START_GAP = 0.01
@@ -17,8 +19,8 @@ _SMALLEST_START_GAP = 0.01
 class Thresholds(nn.Module):
     """Calling it gives the K − 1 thresholds to predict by."""
 
-    def scored(self) -> torch.Tensor:
-        """Thresholds as the loss takes them."""
+    def for_loss(self) -> torch.Tensor:
+        """Thresholds as `LatentRisk` takes them."""
         thresholds: torch.Tensor = self()
         return thresholds
 
@@ -61,18 +63,16 @@ class UnitThresholds(Thresholds):
     def forward(self) -> torch.Tensor:
         return self.first + self.get_buffer("steps")
 
-    def scored(self) -> torch.Tensor:
+    def for_loss(self) -> torch.Tensor:
         return self.first + self.get_buffer("offsets")
 
 
-def order_penalty(thresholds: torch.Tensor) -> torch.Tensor:
-    """``Σ max(0, −log gap)``: infinite, and of no use to a gradient, at a gap of zero or less."""
+def order_penalty_of(thresholds: torch.Tensor) -> torch.Tensor:
+    """``Σ max(0, −log gap)``, infinite at a gap of zero or less."""
     gaps = torch.diff(thresholds)
-    open_gaps = gaps > 0
-    # The inner `where` keeps log's NaN, and its gradient, out of the gaps that are closed.
-    logs = torch.log(torch.where(open_gaps, gaps, torch.ones_like(gaps)))
-    penalties = torch.where(open_gaps, functional.relu(-logs), torch.full_like(gaps, torch.inf))
-    return penalties.sum()
+    values, slopes, _ = order_penalty(to_array(gaps))
+    # The second term is zero, and has the gradient.
+    return values.sum() + torch.from_numpy(slopes).to(gaps) @ (gaps - gaps.detach())
 
 
 def _tensor(values: Array) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What every solver takes and gives."""
+"""What solvers share: their interface, their result, and checks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ import numpy as np
 from .._typing import Array
 from ..objective import Objective
 
-# An objective that may have no minimum has none if it falls so many times its first value
-# below zero.
-_BOTTOMLESS = 1e3
+# An objective that may have no minimum has none if it falls below zero by so many times its
+# first value.
+_UNBOUNDED_FALL = 1e3
+# Above this many variables a Hessian takes more memory and time than it saves; fewer where rows
+# are sparse, since a Hessian is dense.
+_HESSIAN_VARIABLES = 5000
+_HESSIAN_SPARSE_VARIABLES = 500
 
 
 @dataclass(frozen=True)
@@ -27,18 +31,12 @@ class Solution:
     converged: bool
 
 
-# Above this many variables a Hessian takes more memory and time than it saves; it is dense,
-# so fewer pay where rows are sparse.
-_HESSIAN_VARIABLES = 5000
-_HESSIAN_SPARSE_VARIABLES = 500
-
-
 class UnboundedObjectiveError(ValueError):
     """The objective has no minimum."""
 
 
 class Solver(ABC):
-    """Minimises objectives of a kind; ``refusal`` says why another kind is not for it."""
+    """Minimises objectives of one kind; ``refusal`` says why an objective is not of it."""
 
     name: ClassVar[str]
 
@@ -71,12 +69,12 @@ def projected_gradient(variables: Array, gradient: Array, lower: Array, upper: A
 
 def check_bounded(objective: Objective, value: float, first_value: float) -> None:
     """Raise where an objective that may have no minimum has fallen too far to have one."""
-    if objective.has_minimum or value > -_BOTTOMLESS * (1 + abs(first_value)):
+    if objective.has_minimum or value > -_UNBOUNDED_FALL * (1 + abs(first_value)):
         return
     remedy = (
         "set l2 > 0, for example l2=0.01"
         if objective.l2 == 0
-        else "set correction='non-negative', use a smaller unlabeled_weight, or choose a margin "
+        else "set correction='non_negative', use a smaller unlabeled_weight, or choose a margin "
         "that grows at most linearly, such as margin='logistic'"
     )
     raise UnboundedObjectiveError(

@@ -13,17 +13,17 @@ from .._typing import Array
 from ..objective import Objective
 from ._base import Solution, Solver, check_bounded, projected_gradient
 
-# Objectives on more rows start from the solution on some of them.
-_THIN_ABOVE = 20_000
-_THIN_ROWS_PER_LABEL = 2_000
+# Objectives on more rows start from the solution on a sample of them.
+_SAMPLE_ABOVE = 20_000
+_SAMPLE_ROWS_PER_LABEL = 2_000
 
 _DAMPING = 1e-12
 _LONGEST_STEP = 100.0
 _SUFFICIENT_DECREASE = 1e-4
 _SMALLEST_STEP = 1e-16
 _LONGEST_POLISH = 1e-4
-# A decrease smaller than this, for the size of the value, is rounding: of the value as it
-# is computed, and as the Newton step promises it.
+# A decrease smaller than this times the size of the value is rounding: one in the computed
+# value, and one that a Newton step promises.
 _VALUE_ROUNDING = 1e-14
 _ROUNDING = 1e-17
 
@@ -39,19 +39,19 @@ class Newton(Solver):
 
     def minimize(self, objective: Objective, start: Array) -> Solution:
         n_rows = objective.risk.design.n_rows
-        if n_rows > _THIN_ABOVE and not objective.risk.is_quadratic:
-            thinned = objective.with_risk(objective.risk.subsample(_THIN_ROWS_PER_LABEL))
-            if thinned.risk.design.n_rows <= n_rows / 2:
-                start = self._better_start(thinned, start)
+        if n_rows > _SAMPLE_ABOVE and not objective.risk.is_quadratic:
+            sample = objective.with_risk(objective.risk.subsample(_SAMPLE_ROWS_PER_LABEL))
+            if sample.risk.design.n_rows <= n_rows / 2:
+                start = self._better_start(sample, start)
         return self._descend(objective, start, self.tol)
 
-    def _better_start(self, thinned: Objective, start: Array) -> Array:
-        """The solution on some rows, unless the start is as good for all that they can tell."""
-        rough = self._descend(thinned, start, tol=max(self.tol, 1e-4))
-        gain = thinned.value_gradient(start)[0] - rough.value
-        # The solution on all rows is above that on some, on these, by about the number of
-        # variables over theirs (0.2 to 1.6 times that, as measured).
-        noise = 5 * thinned.n_variables / thinned.risk.design.n_rows
+    def _better_start(self, sample: Objective, start: Array) -> Array:
+        """The solution on a sample of rows, unless the start is as good within its noise."""
+        rough = self._descend(sample, start, tol=max(self.tol, 1e-4))
+        gain = sample.value_gradient(start)[0] - rough.value
+        # On the sample, the solution for all rows has a value above that for the sample, by
+        # about the number of variables over that of rows (measured: 0.2 to 1.6 times that).
+        noise = 5 * sample.n_variables / sample.risk.design.n_rows
         return rough.variables if gain > noise else start
 
     def _descend(self, objective: Objective, variables: Array, tol: float) -> Solution:
@@ -73,7 +73,7 @@ class Newton(Solver):
                 value, gradient, hessian = objective.value_gradient_hessian(variables)
             known = hessian
             step = _newton_step(hessian, gradient, free_gradient)
-            # Where nothing bends, the step is as good as infinite; a long one does.
+            # Where the objective is flat the step is nearly infinite; a long one will do.
             longest = _LONGEST_STEP * (1 + np.abs(variables).max())
             step *= min(1.0, longest / max(np.abs(step).max(), longest))
             # Convergence is quadratic, so a small gradient now is one below tol next.
@@ -95,7 +95,7 @@ class Newton(Solver):
         step: Array,
         last: bool,
     ) -> tuple[Array, float, Array, Array | None] | None:
-        """The first of ever shorter steps, each cut off at the bounds, that goes down enough."""
+        """Halve the step, clipped at the bounds, until the objective falls enough."""
         lower, upper = objective.bounds
         size = 1.0
         while size > _SMALLEST_STEP:
@@ -116,10 +116,10 @@ class Newton(Solver):
 def _polished(
     objective: Objective, variables: Array, hessian: Array, gradient: Array, free_gradient: Array
 ) -> Array:
-    """One more step by a Hessian that is at hand, without a look at where it leads.
+    """One more step by the last Hessian, without evaluating the objective again.
 
-    It costs no pass over the rows, and takes what tells two paths to one minimum apart: a
-    gradient at the tolerance leaves several digits to gain. None is taken where it is long,
+    It costs no pass over the rows, and gains several digits over a gradient at the tolerance,
+    so that different paths to one minimum end at the same numbers. A long step is not taken,
     since the objective is flat there.
     """
     step = _newton_step(hessian, gradient, free_gradient)
@@ -139,10 +139,10 @@ def _newton_step(hessian: Array, gradient: Array, free_gradient: Array) -> Array
 
 
 def _solve_damped(hessian: Array, right: Array) -> Array:
-    """Solve, with as little added to the diagonal as makes the matrix positive definite.
+    """Solve, after adding just enough to the diagonal to make the matrix positive definite.
 
-    In a flat direction the step is then long rather than none, so that an objective that
-    falls without bound is seen to.
+    In a flat direction the step is then long rather than zero, so that an objective without a
+    minimum is found to have none.
     """
     damping = 0.0
     least = _DAMPING * (abs(float(np.diagonal(hessian).max())) or 1.0)

@@ -1,9 +1,9 @@
-"""Margins and corrections with kinks: smooth objectives that close in on the true one.
+"""Margins and corrections with kinks: smooth objectives that approach the true one.
 
-Each ``max(0, t)`` is replaced by ``(t + √(t² + 4 w²))/2``, at most w above it, and w is
-shrunk towards zero, each solution the start of the next. The smooth minimisers are
-those that an interior-point method follows, so that Newton's method needs few steps for
-each w, and the last is optimal for the true objective to within w times the summed weights.
+Each ``max(0, t)`` is replaced by ``(t + √(t² + 4 w²))/2``, at most w above it, and w shrinks
+towards zero, each solution being the start of the next. The smooth minimisers are those that
+an interior-point method follows, so that Newton's method needs few steps for each w, and the
+last is optimal for the true objective to within w times the sum of the weights.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LBFGS_WIDTHS = np.logspace(-1, -6, 6)
 
 
 class Smoothing(Solver):
-    """Continuation in the smoothing width, by Newton's method where that can be, else L-BFGS."""
+    """A sequence of smoothing widths, by Newton's method where possible, else by L-BFGS."""
 
     name = "smoothing"
 

@@ -10,7 +10,6 @@
 Label codes run from 0 to K − 1 in class order, −1 where unlabelled.
 """
 
-from .constants import largest_loss, measured_loss_bound
 from .convexity import convexity
 from .empirical import EmpiricalComplexities, empirical_complexities
 from .estimation_error import (
@@ -29,8 +28,10 @@ from .rademacher import (
     ModelComplexities,
     RademacherBounds,
     feature_bound,
+    largest_loss,
     lipschitz_constant,
     loss_complexities,
+    measured_loss_bound,
 )
 from .resampling import RiskDraws, resample_risks
 from .variance import RiskVariance, risk_variance

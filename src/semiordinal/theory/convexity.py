@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..corrections import get_correction
 from ..losses import get_loss
-from ..risks import Convexity, Risk, certify_convexity
-from ._checks import checked_removed, in_unit_interval
+from ..risks import Convexity, Risk, certify_convexity, get_correction
+from ._inputs import check_removed, in_unit_interval
 
 
 def convexity(
@@ -55,7 +54,7 @@ def convexity(
     if n_classes < 2:
         raise ValueError(f"n_classes={n_classes!r} must be at least 2.")
     chosen = get_correction(correction, leak)
-    risk = Risk(unlabeled_weight, checked_removed(removed, n_classes), chosen)
+    risk = Risk(unlabeled_weight, check_removed(removed, n_classes), chosen)
     balanced = np.ones(n_classes)
     weights = risk.label_weights(balanced, float(n_classes), balanced / n_classes)
     return certify_convexity(get_loss(loss, margin), weights, chosen)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ._checks import checked_rows
+from ._inputs import check_rows
 from .rademacher import LinearClass, ModelComplexities
 
 _BLOCK = 2**22  # signs held at a time
@@ -63,7 +63,7 @@ def empirical_complexities(
     >>> round(found.estimate.functions, 12)  # ‖v‖ = 1/2 for all signs
     0.5
     """
-    table = checked_rows(rows)
+    table = check_rows(rows)
     n = len(table)
     if n == 0:
         raise ValueError("rows must have at least one row.")

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array
+from ..priors import check_prior
 from ..risks import removed_by_rule
-from ._checks import (
+from ._inputs import (
     at_least,
-    checked_counts,
-    checked_prior,
-    checked_removed,
+    check_counts,
+    check_removed,
     in_unit_interval,
-    inverse_root,
     positive,
 )
-from .rademacher import RademacherBounds
+from .rademacher import RademacherBounds, inverse_root
 
 Complexity = Callable[[float], RademacherBounds]
 
@@ -51,7 +50,7 @@ class BoundSetting:
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_prior", checked_prior(self.class_prior))
+        object.__setattr__(self, "class_prior", check_prior(self.class_prior))
         positive(
             "loss_bound",
             self.loss_bound,
@@ -148,9 +147,9 @@ def estimation_error_bound(
     """
     prior, gamma = setting.class_prior, float(setting.unlabeled_weight)
     n_classes = len(prior)
-    counts = checked_counts(class_counts, n_classes)
+    counts = check_counts(class_counts, n_classes)
     n_u = at_least("n_unlabeled", n_unlabeled, 0)
-    k = checked_removed(removed, n_classes)
+    k = check_removed(removed, n_classes)
     n_l = float(counts.sum())
     labeled = unlabeled = deviation = 0.0
     if gamma > 0:
@@ -323,7 +322,7 @@ def compare_removed_classes(
           1     500       2.966  lowest bound
           2     300       3.216
     """
-    counts = checked_counts(class_counts, len(setting.class_prior))
+    counts = check_counts(class_counts, len(setting.class_prior))
     bounds = tuple(
         estimation_error_bound(setting, counts, n_unlabeled, k) for k in range(len(counts))
     )

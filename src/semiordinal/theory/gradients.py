@@ -2,7 +2,7 @@
 
 A minimiser of a risk with gradient noise of covariance V and Hessian H is off by about
 ``H⁻¹ · noise``, so its mean squared error is ``tr(H⁻¹ V H⁻¹)`` and its excess risk
-``½ tr(H⁻¹ V)``. Both are variances of a transformed gradient, which is what is summed here.
+``½ tr(H⁻¹ V)``. Both are variances of a transformed gradient, whose moments are taken here.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from .._checks import check_choice
 from .._typing import Array, Codes
-from ..losses import OrdinalLoss
-from ._checks import at_least, checked_codes, checked_rows
+from ..losses import GAP_LOSS, OrdinalLoss, ThresholdTerms
+from ._inputs import at_least, check_codes, check_rows
 from .moments import ClassMoments, accumulate_moments
 
 CRITERIA = ("parameters", "risk")
@@ -47,7 +48,7 @@ def gradient_values(
     hessian : array of shape (d, d), optional
         Positive definite, in (w, θ); see `risk_hessian`.
     criterion : {"parameters", "risk"}
-        Of no account without a Hessian.
+        Not used without a Hessian.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def gradient_values(
     array([[[ 8., -4.],
             [ 4., -2.]]])
     """
-    table, w, theta = _checked_model(rows, coef, thresholds)
+    table, w, theta = _check_model(rows, coef, thresholds)
     by_score = _score_gradients(loss, theta - (table @ w)[:, None])
     by_coef = -by_score.sum(axis=2)[:, :, None] * table[:, None, :]
     gradients = np.concatenate([by_coef, by_score], axis=2)
@@ -113,8 +114,8 @@ def gradient_moments(
     >>> risk_variance(moments, [10, 10, 10], 300, np.full(3, 1 / 3)).lu.shape
     (3,)
     """
-    table, w, theta = _checked_model(rows, coef, thresholds)
-    positions = checked_codes(codes, len(table), len(theta) + 1)
+    table, w, theta = _check_model(rows, coef, thresholds)
+    positions = check_codes(codes, len(table), len(theta) + 1)
 
     def blocks() -> Iterator[tuple[Array, Codes]]:
         step = max(1, _BLOCK // ((len(theta) + 1) * (len(w) + len(theta))))
@@ -161,8 +162,8 @@ def risk_hessian(
     array([[10., -4.],
            [-4.,  2.]])
     """
-    table, w, theta = _checked_model(rows, coef, thresholds)
-    positions = checked_codes(codes, len(table), len(theta) + 1)
+    table, w, theta = _check_model(rows, coef, thresholds)
+    positions = check_codes(codes, len(table), len(theta) + 1)
     if not loss.margin.smooth:
         raise ValueError(
             f"the assumption 'smooth margin' does not hold: loss {loss.name!r} with margin "
@@ -182,10 +183,9 @@ def risk_hessian(
     cross = -(table.T @ curvature)
     by_threshold = np.diag(curvature.sum(axis=0))
     if weighted.gap is not None:
-        totals = weighted.gap[positions].sum(axis=0)[1:-1]
-        bend = totals / (4 * np.sinh(np.diff(theta) / 2) ** 2)  # of −log(1 − exp(−gap))
-        step = np.diff(np.eye(len(theta)), axis=0)
-        by_threshold = by_threshold + step.T @ (bend[:, None] * step)
+        totals = np.bincount(positions % (len(theta) + 2), minlength=len(theta) + 2)
+        terms = ThresholdTerms(weighted, totals.astype(np.float64))
+        by_threshold = by_threshold + terms.evaluate(theta, 2)[2]
     return np.block([[by_coef, cross], [cross.T, by_threshold]])
 
 
@@ -203,15 +203,14 @@ def _score_gradients(loss: OrdinalLoss, scores: Array) -> Array:
         return slopes.sum(axis=2, keepdims=True)
     if weighted.gap is not None and n_classes > 2:
         inside = np.arange(1, n_classes - 1)
-        slope = -1 / np.expm1(np.diff(scores, axis=1))  # of −log(1 − exp(−gap)) in the gap
+        slope = GAP_LOSS.derivative(np.diff(scores, axis=1))
         slopes[:, inside, inside] += slope
         slopes[:, inside, inside - 1] -= slope
     return slopes
 
 
 def _transform(hessian: Any, criterion: str, size: int) -> Array:
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion={criterion!r} is not known; choose one of {list(CRITERIA)}.")
+    check_choice("criterion", criterion, CRITERIA)
     matrix = np.asarray(hessian, dtype=np.float64)
     if matrix.shape != (size, size):
         raise ValueError(
@@ -229,8 +228,8 @@ def _transform(hessian: Any, criterion: str, size: int) -> Array:
     return linalg.cho_solve((factor, True), np.eye(size))
 
 
-def _checked_model(rows: Any, coef: Any, thresholds: Any) -> tuple[Array, Array, Array]:
-    table = checked_rows(rows)
+def _check_model(rows: Any, coef: Any, thresholds: Any) -> tuple[Array, Array, Array]:
+    table = check_rows(rows)
     w = np.asarray(coef, dtype=np.float64)
     theta = np.asarray(thresholds, dtype=np.float64)
     if w.shape != (table.shape[1],):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, Codes
-from ._checks import checked_codes
+from ._inputs import check_codes
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ def class_moments(values: Any, codes: Any) -> ClassMoments:
     array([[2., 2.],
            [0., 2.]])
     """
-    table = checked_values(values)
-    return accumulate_moments([(table, checked_codes(codes, len(table), table.shape[1]))])
+    table = check_values(values)
+    return accumulate_moments([(table, check_codes(codes, len(table), table.shape[1]))])
 
 
-def checked_values(values: Any) -> Array:
+def check_values(values: Any) -> Array:
     """Values as (n, K, d)."""
     table = np.asarray(values, dtype=np.float64)
     if table.ndim not in (2, 3) or table.shape[1] < 2:

@@ -1,4 +1,4 @@
-"""Upper bounds of the Rademacher complexity of an ordinal loss over a class of models.
+"""Upper bounds of the Rademacher complexity of an ordinal loss, and the constants they need.
 
 The complexity of a set of functions on n rows is the mean, over rows and over random signs
 σ, of ``sup (1/n) Σ_i σ_i h(z_i)``: how well the set follows noise. For the losses of a class
@@ -17,7 +17,7 @@ import numpy as np
 from .._typing import Array
 from ..losses import OrdinalLoss
 from ..margins import Margin
-from ._checks import at_least, checked_rows, inverse_root, positive
+from ._inputs import at_least, check_rows, positive
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def loss_complexities(
         by_label[slopes > 0] += slopes[slopes > 0] * complexities.functions
         whole = 2 * (n_classes + abs(offset)) * complexities.functions + complexities.squares
         return RademacherBounds(by_label, float(whole))
-    rho = _checked_lipschitz(loss, lipschitz)
+    rho = _check_lipschitz(loss, lipschitz)
     if loss.name == "at":
         by_label = np.full(n_classes, rho * thresholds.sum())
     else:
@@ -255,7 +255,7 @@ class LinearClass:
             by_label = 2 * (np.abs(label + offset) + reach) * scale * n_classes
             whole = 2 * (n_classes + abs(offset) + reach) * scale * n_classes
             return RademacherBounds(by_label, float(whole))
-        rho = _checked_lipschitz(loss, lipschitz)
+        rho = _check_lipschitz(loss, lipschitz)
         if self.feature_bound < 1 and self.threshold_bound > 0:
             raise ValueError(
                 "the assumption 'a constant feature' does not hold: thresholds weigh a feature "
@@ -280,8 +280,61 @@ def feature_bound(rows: Any) -> float:
     >>> feature_bound([[3.0, 4.0], [1.0, 0.0]])
     5.0
     """
-    table = checked_rows(rows)
+    table = check_rows(rows)
     return float(np.sqrt(np.einsum("ij,ij->i", table, table).max(initial=0.0)))
+
+
+def measured_loss_bound(loss: OrdinalLoss, scores: Any) -> float:
+    """C_ψ measured: the largest ψ(α, y) over the rows and all labels, at one model.
+
+    What a guarantee needs is the largest over all models and rows that can occur, which is
+    `largest_loss`; the measured one says how far that is from what happens.
+
+    Parameters
+    ----------
+    loss : OrdinalLoss
+    scores : array of shape (n, K − 1)
+
+    Examples
+    --------
+    >>> from semiordinal.losses import get_loss
+    >>> measured_loss_bound(get_loss("ls"), [[-1.0, 0.0], [0.5, 1.5]])
+    4.0
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or not len(table):
+        raise ValueError("scores must have shape (n, K − 1) with at least one row.")
+    return float(loss.values(table).max())
+
+
+def largest_loss(loss: OrdinalLoss, n_classes: int, score_bound: float) -> float:
+    """C_ψ of a class: the largest ψ(α, y) where ``−B ≤ α_1 ≤ … ≤ α_{K−1} ≤ B``.
+
+    ψ is convex in the scores, so it is largest at a corner of that simplex: some leading
+    scores at −B and the others at B. The cumulative link loss is infinite there.
+
+    Parameters
+    ----------
+    loss : OrdinalLoss
+    n_classes : int
+    score_bound : float
+        B; see `LinearClass.score_bound`.
+
+    Examples
+    --------
+    >>> from semiordinal.losses import get_loss
+    >>> largest_loss(get_loss("at", "hinge"), n_classes=4, score_bound=2.0)
+    9.0
+    """
+    reach = positive("score_bound", score_bound)
+    corners = np.where(np.tri(n_classes, n_classes - 1, -1) > 0, -reach, reach)
+    return measured_loss_bound(loss, corners)
+
+
+def inverse_root(n_rows: float) -> float:
+    """``1/√n`` for a number of rows, infinite for none and zero for infinitely many."""
+    n = at_least("n_rows", n_rows, 0)
+    return 1 / math.sqrt(n) if n else math.inf
 
 
 def _ls_offset(first_threshold: float | None) -> float:
@@ -293,7 +346,7 @@ def _ls_offset(first_threshold: float | None) -> float:
     return first_threshold - 1.5
 
 
-def _checked_lipschitz(loss: OrdinalLoss, lipschitz: float | None) -> float:
+def _check_lipschitz(loss: OrdinalLoss, lipschitz: float | None) -> float:
     if loss.name not in ("at", "it"):
         raise ValueError(
             f"loss {loss.name!r} has no Rademacher bound here; use 'at', 'it' or 'ls'."

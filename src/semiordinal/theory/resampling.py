@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import check_choice
 from .._typing import Array
-from ._checks import checked_codes, checked_counts, checked_prior, positive
-from .moments import checked_values
-from .variance import RiskVariance, checked_sampling
+from ..priors import check_prior
+from ._inputs import check_codes, check_counts, positive
+from .moments import check_values
+from .variance import SAMPLINGS, RiskVariance
 
 _MOST_DRAWS = 10_000
 
@@ -90,17 +92,17 @@ def resample_risks(
     >>> abs(draws.variance().supervised - 1 / 20) < 4 * draws.standard_error().supervised
     True
     """
-    table = checked_values(values)
+    table = check_values(values)
     n_classes = table.shape[1]
-    positions = checked_codes(codes, len(table), n_classes)
-    prior = checked_prior(class_prior)
+    positions = check_codes(codes, len(table), n_classes)
+    prior = check_prior(class_prior)
     positive("n_unlabeled", n_unlabeled, "LU has no estimate without unlabelled rows.")
-    wanted = checked_counts(class_counts, n_classes)
+    wanted = check_counts(class_counts, n_classes)
     counts = np.round(wanted).astype(np.intp)
     if (counts != wanted).any() or n_unlabeled != int(n_unlabeled):
         raise ValueError("class_counts and n_unlabeled must be whole numbers: rows are drawn.")
     n_unlabeled = int(n_unlabeled)
-    checked_sampling(sampling)
+    check_choice("sampling", sampling, SAMPLINGS)
     if n_draws < 2:
         raise ValueError(f"n_draws={n_draws!r} must be at least 2.")
     rng = np.random.default_rng(random_state)

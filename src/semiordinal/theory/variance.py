@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from .._checks import check_choice
 from .._typing import Array
-from ._checks import at_least, checked_counts, checked_prior, in_unit_interval
+from ..priors import check_prior
+from ._inputs import at_least, check_counts, in_unit_interval
 from .moments import ClassMoments
 
 SAMPLINGS = ("joint", "stratified")
@@ -115,8 +117,8 @@ def risk_variance(
 
     It is assumed that the model is fixed before the rows are drawn, that rows are
     independent, and that priors are known. Under ``"joint"``, the mean of 1/n_y is over
-    n_y ≥ 1, and what else it changes to draw again where some class has no label is left
-    out: about 1 % with four labels a class expected, and next to nothing from ten on.
+    n_y ≥ 1; other effects of drawing again where some class has no label are neglected: about
+    1 % with four expected labels a class, and hardly anything from ten on.
 
     Parameters
     ----------
@@ -151,14 +153,14 @@ def risk_variance(
     >>> found.best_weight.round(3)
     array([0.732, 0.732])
     """
-    prior = checked_prior(class_prior)
+    prior = check_prior(class_prior)
     if moments.n_classes != len(prior):
         raise ValueError(
             f"class_prior has {len(prior)} classes, and moments has {moments.n_classes}."
         )
-    counts = checked_counts(class_counts, len(prior))
+    counts = check_counts(class_counts, len(prior))
     n_u = at_least("n_unlabeled", n_unlabeled, 0)
-    checked_sampling(sampling)
+    check_choice("sampling", sampling, SAMPLINGS)
     n_l = float(counts.sum())
     own = np.diag(moments.variance)
     within, between = moments.own_variance(prior)
@@ -178,12 +180,6 @@ def risk_variance(
     lu = np.array([_weighted_sum(weight, difference[:, k], skip=k) for k in range(len(prior))])
     lu += moments.marginal_variance(prior) / n_u if n_u else math.inf
     return RiskVariance(supervised, lu, prior @ joint / n_l)
-
-
-def checked_sampling(sampling: str) -> str:
-    if sampling not in SAMPLINGS:
-        raise ValueError(f"sampling={sampling!r} is not known; choose one of {list(SAMPLINGS)}.")
-    return sampling
 
 
 def _weighted_sum(weights: Array, values: Array, skip: int) -> float:

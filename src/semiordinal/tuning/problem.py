@@ -9,10 +9,9 @@ import numpy as np
 
 from .._rows import RowLabels, Rows, RowsInMemory, latent_scores
 from .._typing import Array, Codes
-from ..coordinates import Coordinates
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss
-from ..objective import Objective
+from ..objective import Coordinates, Objective
 from ..risks import Risk
 
 

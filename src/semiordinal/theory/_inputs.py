@@ -1,4 +1,4 @@
-"""Checks of input that several functions share; each error names the parameter and a remedy."""
+"""Input of the functions here: checked, with errors that name the parameter and a remedy."""
 
 from __future__ import annotations
 
@@ -28,12 +28,6 @@ def positive(name: str, value: float, remedy: str = "") -> float:
     return number
 
 
-def inverse_root(n_rows: float) -> float:
-    """``1/√n`` for a number of rows, infinite for none and zero for infinitely many."""
-    n = at_least("n_rows", n_rows, 0)
-    return 1 / math.sqrt(n) if n else math.inf
-
-
 def in_unit_interval(name: str, value: Any) -> Array:
     """A number or array within [0, 1]."""
     numbers = np.asarray(value, dtype=np.float64)
@@ -42,19 +36,7 @@ def in_unit_interval(name: str, value: Any) -> Array:
     return numbers
 
 
-def checked_prior(class_prior: Any) -> Array:
-    prior = np.asarray(class_prior, dtype=np.float64)
-    if prior.ndim != 1 or len(prior) < 2:
-        raise ValueError("class_prior must hold one number a class, for at least two classes.")
-    if not (prior >= 0).all() or not math.isclose(prior.sum(), 1.0, abs_tol=1e-8):
-        raise ValueError(
-            f"class_prior={class_prior!r} must be non-negative and sum to 1; "
-            "divide counts by their sum."
-        )
-    return prior
-
-
-def checked_counts(class_counts: Any, n_classes: int) -> Array:
+def check_counts(class_counts: Any, n_classes: int) -> Array:
     counts = np.asarray(class_counts, dtype=np.float64)
     if counts.shape != (n_classes,):
         raise ValueError(
@@ -71,7 +53,7 @@ def checked_counts(class_counts: Any, n_classes: int) -> Array:
     return counts
 
 
-def checked_removed(removed: int, n_classes: int) -> int:
+def check_removed(removed: int, n_classes: int) -> int:
     if removed not in range(n_classes):
         raise ValueError(
             f"removed={removed!r} must be the code of a class, 0 to {n_classes - 1} in class order."
@@ -79,7 +61,7 @@ def checked_removed(removed: int, n_classes: int) -> int:
     return int(removed)
 
 
-def checked_rows(rows: Any) -> Array:
+def check_rows(rows: Any) -> Array:
     table = np.asarray(rows)
     if table.dtype == object or table.ndim != 2:
         raise ValueError(
@@ -89,7 +71,7 @@ def checked_rows(rows: Any) -> Array:
     return table.astype(np.float64, copy=False)
 
 
-def checked_codes(codes: Any, n_rows: int, n_classes: int) -> Codes:
+def check_codes(codes: Any, n_rows: int, n_classes: int) -> Codes:
     positions = np.asarray(codes)
     if positions.shape != (n_rows,):
         raise ValueError(
