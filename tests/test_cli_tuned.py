@@ -11,7 +11,7 @@ from semiordinal import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.methods import get_method
 from semiordinal.model_files import load, read
-from semiordinal.selection import LabelledKFold
+from semiordinal.model_selection import LabeledKFold
 
 TUNED = {"linear": LinearOrdinalClassifierCV, "kernel": KernelOrdinalClassifierCV}
 
@@ -59,7 +59,7 @@ def test_the_tuned_classifier_is_what_users_get(diabetes, tmp_path, model, optio
     assert gain["mean"] == pytest.approx(expected.gain_)
     assert gain["standard_error"] == pytest.approx(expected.gain_se_)
 
-    splits = list(LabelledKFold(5, shuffle=True, random_state=0).split(X, y))
+    splits = list(LabeledKFold(5, shuffle=True, random_state=0).split(X, y))
     validation = told["cross_validation"]
     errors = {}
     for name in ("SV-CV", "tuned"):

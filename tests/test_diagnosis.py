@@ -33,7 +33,7 @@ from semiordinal.diagnosis.problem import Problem
 from semiordinal.diagnosis.shift import _imbalance, check_covariate_shift, check_prior_shift
 from semiordinal.diagnosis.verdict import judge
 from semiordinal.diagnosis.words import prior_warning, worth_in_labels
-from semiordinal.selection import LabelledKFold
+from semiordinal.model_selection import LabeledKFold
 
 BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "diagnosis.py"
 X, STAGES = load_diabetes_stages()
@@ -67,7 +67,7 @@ def test_gain_is_that_of_a_plain_loop():
     found = cross_validated_gain(given, splits)
     errors = {0.0: np.zeros(len(Y)), 0.25: np.zeros(len(Y))}
     for repeat in range(5):
-        folds = LabelledKFold(10, shuffle=True, random_state=given.seed + repeat).split(X, Y)
+        folds = LabeledKFold(10, shuffle=True, random_state=given.seed + repeat).split(X, Y)
         for train, test in folds:
             for weight, total in errors.items():
                 model = LinearOrdinalClassifier(unlabeled_weight=weight).fit(X[train], Y[train])

@@ -12,7 +12,7 @@ from semiordinal.experiments.specs import Column, Training
 from semiordinal.experiments.training import _build, _choose, _prior_weights, _validation_error
 from semiordinal.experiments.variances import WEIGHTS, run_variance
 from semiordinal.losses import get_loss
-from semiordinal.selection import LabelledShuffleSplit
+from semiordinal.model_selection import LabeledShuffleSplit
 from semiordinal.theory import class_moments, risk_variance
 
 GRID = (1.0, 0.1, 0.01, 0.001)
@@ -77,8 +77,8 @@ def held_out():
     experiment = get_experiment("small")
     for cell in cells_of(experiment, "exact", 30, 0, ["toy"], ["at"], ["SV"]):
         problem = draw_problem(experiment, cell)
-        splitter = LabelledShuffleSplit(
-            1, test_size=1 / 3, random_state=cell.split_seed, hold_out_unlabeled=True
+        splitter = LabeledShuffleSplit(
+            1, test_size=1 / 3, random_state=cell.split_seed, split_unlabeled=True
         )
         ((train, valid),) = splitter.split(problem.X, problem.y)
         y = problem.y[valid]

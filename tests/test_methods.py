@@ -13,7 +13,7 @@ from baseline_problems import N_CLASSES, label_losses, noisy_rows
 from semiordinal import methods
 from semiordinal.losses import LOSSES
 from semiordinal.methods import METHODS, MissingPeerWarning, available_methods, get_method
-from semiordinal.selection import LabelledKFold, OrdinalScorer
+from semiordinal.model_selection import LabeledKFold, OrdinalScorer
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:scipy.optimize. The `disp`:DeprecationWarning"  # mord's use of SciPy
@@ -96,7 +96,7 @@ def test_every_method_takes_names_of_classes_in_their_order(name):
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_can_be_cross_validated(name):
     model = installed_method(name).build(random_state=0)
-    scores = cross_val_score(model, X, Y, cv=LabelledKFold(3), scoring=OrdinalScorer())
+    scores = cross_val_score(model, X, Y, cv=LabeledKFold(3), scoring=OrdinalScorer())
     assert (scores > -1).all()
 
 

@@ -19,8 +19,8 @@ from sklearn.model_selection import GridSearchCV
 from problems import ARGMAX, assert_passes_checks, make_problem
 from semiordinal import LinearOrdinalClassifier, NeuralOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
+from semiordinal.model_selection import LabeledKFold, OrdinalScorer
 from semiordinal.nn import HiddenLayerNetwork
-from semiordinal.selection import LabelledKFold, OrdinalScorer
 
 PROBLEM = make_problem(seed=1, n_labeled=60, n_unlabeled=90)
 X, Y = PROBLEM.X, PROBLEM.y
@@ -343,7 +343,7 @@ def test_grid_search_and_pickle():
     search = GridSearchCV(
         NeuralOrdinalClassifier(**{**QUICK, "max_epochs": 5}),
         {"lr": [0.01, 0.05], "module_params": [{"n_hidden": 8}]},
-        cv=LabelledKFold(2),
+        cv=LabeledKFold(2),
         scoring=OrdinalScorer("mae"),
     ).fit(X, Y)
     assert search.best_params_["lr"] in (0.01, 0.05)

@@ -24,7 +24,7 @@ LAYERS = [
     {"risks", "priors"},
     {"theory"},
     {"labels", "metrics"},
-    {"splits", "calibration"},
+    {"model_selection", "calibration"},
     {"held_out"},
     {"_rows"},
     {"empirical_risk", "latent_risk", "thresholds"},
@@ -35,7 +35,7 @@ LAYERS = [
     {"estimators"},
     {"baselines"},
     {"methods"},
-    {"selection", "datasets", "plotting"},
+    {"datasets", "plotting"},
     {"diagnosis"},
     {"nn"},
     {"model_files", "tables", "experiments", "report"},
@@ -114,7 +114,7 @@ class Blocked:
             raise ImportError(name + " is blocked")
 sys.meta_path.insert(0, Blocked())
 import numpy as np
-import semiordinal, semiordinal.selection, semiordinal.datasets, semiordinal.plotting
+import semiordinal, semiordinal.model_selection, semiordinal.datasets, semiordinal.plotting
 import semiordinal.diagnosis, semiordinal.report
 X = np.random.default_rng(0).normal(size=(60, 2))
 y = np.where(np.arange(60) < 20, np.digitize(X[:, 0], [-0.5, 0.5]), np.nan)

@@ -22,8 +22,8 @@ from semiordinal import (
     LinearOrdinalClassifierCV,
 )
 from semiordinal._rows import SourceError
+from semiordinal.model_selection import LabeledKFold
 from semiordinal.scale import ClusterError, DaskSource
-from semiordinal.selection import LabelledKFold
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array")
@@ -227,7 +227,7 @@ def test_partitions_that_are_not_what_they_were_said_to_be(client, frame):
 def test_experiments_on_a_cluster(client):
     """scikit-learn's own loops run on the workers through joblib."""
     y = np.where(np.arange(len(Y)) % 4 == 0, np.nan, Y)
-    cv = LabelledKFold(3)
+    cv = LabeledKFold(3)
     here = cross_val_score(LinearOrdinalClassifier(), X, y, cv=cv)
     with parallel_config("dask"):
         there = cross_val_score(LinearOrdinalClassifier(), X, y, cv=cv, n_jobs=2)

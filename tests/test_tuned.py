@@ -22,7 +22,7 @@ from semiordinal import (
     model_files,
 )
 from semiordinal.methods import get_method
-from semiordinal.splits import LabelledKFold
+from semiordinal.model_selection import LabeledKFold
 
 ESTIMATORS = [LinearOrdinalClassifierCV, KernelOrdinalClassifierCV]
 PROBLEM = make_problem(n_labeled=40, n_unlabeled=200)
@@ -170,7 +170,7 @@ def test_leave_one_out_gives_nearly_the_choices_of_folds():
 
 
 def test_splitters_and_splits():
-    splitter = LabelledKFold(4, shuffle=True, random_state=0)
+    splitter = LabeledKFold(4, shuffle=True, random_state=0)
     by_splitter = LinearOrdinalClassifierCV(cv=splitter, **SMALL).fit(X, Y)
     by_splits = LinearOrdinalClassifierCV(cv=list(splitter.split(X, Y)), **SMALL).fit(X, Y)
     np.testing.assert_array_equal(by_splitter.cv_results_["loss"], by_splits.cv_results_["loss"])
@@ -179,7 +179,7 @@ def test_splitters_and_splits():
 @pytest.mark.parametrize("correction", ["leaky", "non_negative", "absolute"])
 def test_folds_have_the_correction_of_the_final_fit(correction):
     """Against classifiers fitted to the training parts, with priors so wrong that it binds."""
-    prior, (train, test) = np.array([0.01, 0.01, 0.01, 0.97]), next(LabelledKFold(2).split(X, Y))
+    prior, (train, test) = np.array([0.01, 0.01, 0.01, 0.97]), next(LabeledKFold(2).split(X, Y))
     model = LinearOrdinalClassifierCV(
         correction=correction,
         l2s=(0.1,),
@@ -200,7 +200,7 @@ def test_folds_have_the_correction_of_the_final_fit(correction):
 
 
 def test_one_weight_for_all_rows_changes_nothing_in_given_splits():
-    splits = list(LabelledKFold(3).split(X, Y))
+    splits = list(LabeledKFold(3).split(X, Y))
     plain = LinearOrdinalClassifierCV(cv=splits, **SMALL).fit(X, Y)
     weighted = LinearOrdinalClassifierCV(cv=splits, **SMALL).fit(X, Y, sample_weight=2.0)
     np.testing.assert_allclose(weighted.coef_, plain.coef_, rtol=1e-6)
@@ -210,7 +210,7 @@ def test_rows_of_weight_zero_are_not_there_in_given_splits():
     weights = np.ones(len(Y))
     weights[::7] = 0
     kept = np.flatnonzero(weights)
-    splits = list(LabelledKFold(3).split(X, Y))
+    splits = list(LabeledKFold(3).split(X, Y))
     model = LinearOrdinalClassifierCV(cv=splits, **SMALL).fit(X, Y, sample_weight=weights)
     position = np.cumsum(weights != 0) - 1
     smaller = [tuple(position[p[weights[p] > 0]] for p in split) for split in splits]

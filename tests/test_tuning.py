@@ -11,10 +11,10 @@ from semiordinal import LinearOrdinalClassifier
 from semiordinal._rows import MatrixRows, RowLabels
 from semiordinal.losses import get_loss
 from semiordinal.metrics import task_losses
+from semiordinal.model_selection import LabeledKFold
 from semiordinal.objective import Coordinates
 from semiordinal.risks import Risk
 from semiordinal.solvers import solve
-from semiordinal.splits import LabelledKFold
 from semiordinal.theory import class_moments, gradient_values, risk_hessian, risk_variance
 from semiordinal.thresholds import threshold_map
 from semiordinal.tuning import (
@@ -45,7 +45,7 @@ def test_folds_hold_out_every_labelled_row_once_a_repeat():
 
 
 def test_folds_of_a_splitter_and_of_splits_agree():
-    splitter = LabelledKFold(4, shuffle=True, random_state=1)
+    splitter = LabeledKFold(4, shuffle=True, random_state=1)
     by_splitter = labeled_folds(CODES, splitter, 1, None)
     by_splits = labeled_folds(
         CODES, splitter.split(CODES, np.where(CODES < 0, np.nan, CODES)), 1, 0
@@ -110,7 +110,7 @@ def test_leave_one_out_by_one_fit_is_that_by_as_many_as_rows(loss, tolerance, l2
 @pytest.mark.parametrize(("loss", "margin"), [("it", "logistic"), ("at", "exponential")])
 def test_leave_one_out_of_other_losses_refits(loss, margin):
     rows = replace(tuning_rows(loss), loss=get_loss(loss, margin))
-    folds = labeled_folds(CODES, LabelledKFold(3), 1, None)
+    folds = labeled_folds(CODES, LabeledKFold(3), 1, None)
     (quick,) = leave_one_out_path(rows, folds, [Candidate(0.1)], 1000)
     (slow,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
     np.testing.assert_array_equal(quick.scores, slow.scores)
@@ -306,6 +306,6 @@ def test_a_row_is_in_one_group_in_all_repeats():
 
 def test_rows_of_a_single_split_are_in_several_groups():
     rows = tuning_rows()
-    folds = labeled_folds(CODES, [next(LabelledKFold(2).split(CODES, PROBLEM.y))], 1, None)
+    folds = labeled_folds(CODES, [next(LabeledKFold(2).split(CODES, PROBLEM.y))], 1, None)
     (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
     np.testing.assert_array_equal(np.bincount(row_groups(held_out)), [4, 4, 4, 4, 4])

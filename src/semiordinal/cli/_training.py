@@ -15,9 +15,9 @@ from sklearn.pipeline import Pipeline
 from .._words import cut_list
 from ..losses import LOSSES
 from ..margins import MARGINS
+from ..model_selection import LabeledKFold
 from ..priors import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
 from ..risks import REMOVED_CLASSES
-from ..selection import LabelledKFold
 from ..tables.columns import ColumnChoice, choose_columns
 from ..tables.encoding import table_pipeline
 from ..tables.reading import TableFile, check_column
@@ -61,7 +61,7 @@ class TrainingTable:
         most = max(self.target.counts.values())
         if most < 2:
             return []
-        splitter = LabelledKFold(min(_MOST_FOLDS, most), shuffle=True, random_state=seed)
+        splitter = LabeledKFold(min(_MOST_FOLDS, most), shuffle=True, random_state=seed)
         return list(splitter.split(self.frame, self.target.codes))
 
     def summary(self) -> dict[str, Any]:

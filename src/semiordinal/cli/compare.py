@@ -104,9 +104,9 @@ def _fits(method: Method, loss: str, notes: list[str]) -> bool:
 
 
 def _splits(table: TrainingTable, repeats: int, test_size: float, seed: int) -> list[Any]:
-    from ..selection import LabelledShuffleSplit
+    from ..model_selection import LabeledShuffleSplit
 
-    splitter = LabelledShuffleSplit(repeats, test_size=test_size, random_state=seed)
+    splitter = LabeledShuffleSplit(repeats, test_size=test_size, random_state=seed)
     try:
         return list(splitter.split(table.frame, table.target.codes))
     except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..splits import Split
+from ..model_selection import Split
 from .gain import Gain
 from .problem import Problem, Rows, held_out_losses, split_labels
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import t
 
 from .._typing import Array
-from ..splits import Split
+from ..model_selection import Split
 from .problem import Problem, Rows, held_out_losses
 
 CONFIDENCE = 0.9  # of the interval, so 5 % on either side

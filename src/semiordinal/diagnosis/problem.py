@@ -24,8 +24,8 @@ from ..estimators import (
 from ..labels import encode_labels, known_codes
 from ..losses import get_loss
 from ..metrics import task_losses
+from ..model_selection import LabeledKFold, Split
 from ..priors import resolve_prior
-from ..splits import LabelledKFold, Split
 
 _NEEDED = (
     "unlabeled_weight",
@@ -63,7 +63,7 @@ class Problem:
                     f"estimator: a {type(model).__name__} cannot be judged, since it has no "
                     f"parameter {name}. Give a LinearOrdinalClassifier or a "
                     "KernelOrdinalClassifier; of any other, compare the errors with and without "
-                    "unlabelled rows on the splits of semiordinal.selection.LabelledKFold."
+                    "unlabelled rows on the splits of semiordinal.model_selection.LabeledKFold."
                 )
         if not model.unlabeled_weight > 0:
             raise ValueError(
@@ -158,7 +158,7 @@ class Problem:
         y = np.where(self.codes >= 0, self.codes, np.nan)
         found: list[Split] = []
         for repeat in range(repeats):
-            splitter = LabelledKFold(self.n_folds, shuffle=True, random_state=self.seed + repeat)
+            splitter = LabeledKFold(self.n_folds, shuffle=True, random_state=self.seed + repeat)
             found += splitter.split(y[:, None], y)
         return found
 

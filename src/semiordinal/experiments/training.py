@@ -14,7 +14,7 @@ from .._typing import Array
 from ..losses import get_loss
 from ..methods import get_method, make_own
 from ..metrics import TASKS, task_error
-from ..selection import LabelledKFold, LabelledShuffleSplit, SemiSupervisedScorer
+from ..model_selection import LabeledKFold, LabeledShuffleSplit, SemiSupervisedScorer
 from .adam import AdamKernel, AdamLinear
 from .cells import Cell
 from .problems import Problem, draw_problem
@@ -113,11 +113,11 @@ def _choose(
     task = get_loss(cell.loss).task
     by_unlabeled = training.selection == "hold-out" and column.uses_unlabeled
     if training.selection == "hold-out":
-        splitter: Any = LabelledShuffleSplit(
-            1, test_size=1 / 3, random_state=cell.split_seed, hold_out_unlabeled=True
+        splitter: Any = LabeledShuffleSplit(
+            1, test_size=1 / 3, random_state=cell.split_seed, split_unlabeled=True
         )
     else:
-        splitter = LabelledKFold(_N_FOLDS, shuffle=True, random_state=cell.split_seed)
+        splitter = LabeledKFold(_N_FOLDS, shuffle=True, random_state=cell.split_seed)
     totals = np.zeros(len(grid))
     for train, valid in splitter.split(problem.X, problem.y):
         held_out, labels = problem.X[valid], problem.y[valid]

@@ -17,7 +17,7 @@ from torch.utils.data import Dataset
 
 from .._rows import MatrixRows, as_dense
 from .._typing import Array, Codes
-from ..selection import LabelledShuffleSplit
+from ..model_selection import LabeledShuffleSplit
 from ._callbacks import seed_torch
 from .networks import OrdinalNetwork
 from .sampler import StratifiedBatchSampler
@@ -155,8 +155,8 @@ def hold_out(
     data: RowTensors, fraction: float, classes: NDArray[Any], seed: int
 ) -> tuple[RowTensors, RowTensors]:
     """Training rows, and held-out ones of both kinds with every class among them."""
-    splitter = LabelledShuffleSplit(
-        1, test_size=fraction, random_state=seed, hold_out_unlabeled=True, missing_label=-1
+    splitter = LabeledShuffleSplit(
+        1, test_size=fraction, random_state=seed, split_unlabeled=True, missing_label=-1
     )
     try:
         train, valid = next(splitter.split(data.codes[:, None], data.codes))

@@ -13,7 +13,7 @@ from ..diagnosis.coefficients import enough_for_intervals
 from ..diagnosis.problem import Problem
 from ..held_out import HeldOut, join
 from ..labels import known_codes
-from ..splits import Split
+from ..model_selection import Split
 
 _MOST_UNLABELED = 5000
 _MOST_DRAWS, _FEWEST_DRAWS = 100, 30

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Codes
-from ..splits import LabelledKFold
+from ..model_selection import LabeledKFold
 
 _LARGEST_SEED = 2**31 - 1
 
@@ -62,7 +62,7 @@ def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> l
         splits = []
         for _ in range(n_repeats):
             seed = random.randint(_LARGEST_SEED)
-            splitter = LabelledKFold(
+            splitter = LabeledKFold(
                 min(int(cv), most), shuffle=True, random_state=seed, missing_label=-1
             )
             splits.append(list(splitter.split(codes, codes)))

@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from semiordinal import ClassOrderWarning, LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.methods import get_method
-from semiordinal.selection import (
-    LabelledKFold,
-    LabelledShuffleSplit,
+from semiordinal.model_selection import (
+    LabeledKFold,
+    LabeledShuffleSplit,
     OrdinalScorer,
     SemiSupervisedScorer,
 )
@@ -23,8 +23,8 @@ X, TRUTH = load_diabetes_stages()
 Y = mask_labels(TRUTH, 60, random_state=0)
 UNLABELED = np.flatnonzero(np.isnan(Y))
 SPLITTERS = [
-    LabelledKFold(4, shuffle=True, random_state=0),
-    LabelledShuffleSplit(6, random_state=0),
+    LabeledKFold(4, shuffle=True, random_state=0),
+    LabeledShuffleSplit(6, random_state=0),
 ]
 
 
@@ -41,28 +41,28 @@ def test_unlabelled_rows_are_always_trained_on(cv):
 
 
 def test_folds_cover_the_labelled_rows_once_and_are_stratified():
-    tests = [test for _, test in LabelledKFold(4).split(X, Y)]
+    tests = [test for _, test in LabeledKFold(4).split(X, Y)]
     assert sorted(np.concatenate(tests)) == list(np.flatnonzero(~np.isnan(Y)))
     for label in (1, 2, 3, 4, 5):
         counts = [(Y[test] == label).sum() for test in tests]
         assert max(counts) - min(counts) <= 1
 
 
-@pytest.mark.parametrize("kind", [LabelledKFold, LabelledShuffleSplit])
+@pytest.mark.parametrize("kind", [LabeledKFold, LabeledShuffleSplit])
 def test_unlabelled_rows_held_out_when_asked(kind):
-    for train, test in kind(3, hold_out_unlabeled=True).split(X, Y):
+    for train, test in kind(3, split_unlabeled=True).split(X, Y):
         assert np.isnan(Y[test]).sum() > 50
         assert not set(train) & set(test)
 
 
 def test_a_class_with_one_label_is_always_trained_on():
     y = np.r_[np.repeat([1.0, 2.0], 10), 3.0, np.full(5, np.nan)]
-    for train, test in LabelledKFold(5).split(y[:, None], y):
+    for train, test in LabeledKFold(5).split(y[:, None], y):
         assert 3.0 in y[train]
         assert 3.0 not in y[test]
 
 
-@pytest.mark.parametrize("kind", [LabelledKFold, LabelledShuffleSplit])
+@pytest.mark.parametrize("kind", [LabeledKFold, LabeledShuffleSplit])
 def test_nothing_to_hold_out_is_told(kind):
     with pytest.raises(ValueError, match="No class has two labelled rows"):
         list(kind(3).split(np.zeros((4, 1)), [1.0, 2.0, 3.0, np.nan]))
@@ -70,7 +70,7 @@ def test_nothing_to_hold_out_is_told(kind):
 
 def test_names_are_split_without_a_warning_on_their_order():
     names = np.array(["low", "mid", "top", None] * 10, dtype=object)
-    assert len(list(LabelledKFold(3).split(names[:, None], names))) == 3
+    assert len(list(LabeledKFold(3).split(names[:, None], names))) == 3
 
 
 @pytest.mark.parametrize("cv", SPLITTERS, ids=lambda cv: type(cv).__name__)
@@ -88,9 +88,9 @@ def test_in_grid_search(cv):
 
 
 def test_cross_val_score_with_the_estimators_own_score():
-    scores = cross_val_score(LinearOrdinalClassifier(), X, Y, cv=LabelledKFold(4))
+    scores = cross_val_score(LinearOrdinalClassifier(), X, Y, cv=LabeledKFold(4))
     by_scorer = cross_val_score(
-        LinearOrdinalClassifier(), X, Y, cv=LabelledKFold(4), scoring=OrdinalScorer("mae")
+        LinearOrdinalClassifier(), X, Y, cv=LabeledKFold(4), scoring=OrdinalScorer("mae")
     )
     np.testing.assert_allclose(scores, by_scorer)
 
@@ -117,11 +117,11 @@ def test_scorers_count_positions_not_labels():
 def test_minus_one_is_warned_of_in_a_splitter_and_taken_from_the_estimator_by_scorers():
     marked = np.where(np.isnan(Y), -1, Y)
     with pytest.warns(ClassOrderWarning, match="missing_label=-1"):
-        list(LabelledKFold(3).split(X, marked))
+        list(LabeledKFold(3).split(X, marked))
     model = LinearOrdinalClassifier(missing_label=-1).fit(X, marked)
     expected = OrdinalScorer("mae")(LinearOrdinalClassifier().fit(X, Y), X, Y)
     assert OrdinalScorer("mae")(model, X, marked) == pytest.approx(expected)
-    cv = LabelledKFold(3, missing_label=-1)
+    cv = LabeledKFold(3, missing_label=-1)
     assert np.isfinite(cross_val_score(model, X, marked, cv=cv, scoring=OrdinalScorer())).all()
 
 
@@ -183,7 +183,7 @@ def test_semi_supervised_score_in_cross_validation():
         make_pipeline(StandardScaler(), LinearOrdinalClassifier()),
         X,
         Y,
-        cv=LabelledKFold(4, shuffle=True, random_state=0, hold_out_unlabeled=True),
+        cv=LabeledKFold(4, shuffle=True, random_state=0, split_unlabeled=True),
         scoring=SemiSupervisedScorer(),
     )
     assert np.isfinite(scores).all()

@@ -1,0 +1,302 @@
+"""Splitters and scorers that know of unlabelled rows.
+
+They go where scikit-learn takes a ``cv`` and a ``scoring``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+
+from .labels import encode_labels, known_codes
+from .losses import get_loss
+from .metrics import TASKS, quadratic_kappa, task_error, task_losses
+from .priors import resolve_prior
+from .risks import Risk
+
+__all__ = ["LabeledKFold", "LabeledShuffleSplit", "OrdinalScorer", "SemiSupervisedScorer"]
+
+
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+class _LabeledSplitter(BaseCrossValidator):
+    """Splits the labelled rows, stratified; unlabelled rows go to every training part."""
+
+    n_splits: int
+    split_unlabeled: bool
+    missing_label: Any
+
+    @abstractmethod
+    def _splitter(self, stratified: bool) -> Any:
+        """scikit-learn's splitter of the kind, with the same settings."""
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of splits."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield training and test rows, by ascending index.
+
+        Parameters
+        ----------
+        X : array-like with n_samples rows
+        y : array-like of shape (n_samples,)
+            Labels, missing where a row has none.
+        groups : ignored
+        """
+        codes = encode_labels(y, None, self.missing_label, order_matters=False).codes
+        labeled, unlabeled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+        # The only row of a class is always trained on: without it the class is not known.
+        lonely = np.bincount(codes[labeled])[codes[labeled]] < 2
+        always, labeled = labeled[lonely], labeled[~lonely]
+        if not len(labeled):
+            raise ValueError(
+                "No class has two labelled rows in y, so none can be held out. Label more rows."
+            )
+        with warnings.catch_warnings():
+            # A class with fewer rows than folds is in no test part of some: no harm here.
+            warnings.filterwarnings("ignore", message="The least populated class")
+            stratified = self._splitter(stratified=True)
+            labeled_splits = list(stratified.split(labeled, codes[labeled]))
+        everything = np.arange(len(unlabeled))
+        unlabeled_splits = [(everything, everything[:0])] * self.n_splits
+        if self.split_unlabeled and len(unlabeled):
+            unlabeled_splits = list(self._splitter(stratified=False).split(unlabeled))
+        for (train, test), (more_train, more_test) in zip(
+            labeled_splits, unlabeled_splits, strict=True
+        ):
+            yield (
+                np.sort(np.concatenate([labeled[train], always, unlabeled[more_train]])),
+                np.sort(np.concatenate([labeled[test], unlabeled[more_test]])),
+            )
+
+
+class LabeledKFold(_LabeledSplitter):
+    """K folds of the labelled rows, stratified; unlabelled rows are in every training part.
+
+    Unlabelled rows are in no test part, so ``cross_val_predict``, which wants every row in
+    one, does not take it; ``cross_val_score`` and the searches do.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+    shuffle : bool, default=False
+    random_state : int, RandomState or None
+    split_unlabeled : bool, default=False
+        Split the unlabelled rows too, for a scorer that uses them.
+    missing_label : scalar, default=nan
+        Marks rows without a label, beside NaN, None and pd.NA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([1, 1, 2, 2, np.nan, np.nan])
+    >>> for train, test in LabeledKFold(n_splits=2).split(y[:, None], y):
+    ...     print(train, test)
+    [1 3 4 5] [0 2]
+    [0 2 4 5] [1 3]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: Any = None,
+        split_unlabeled: bool = False,
+        missing_label: Any = math.nan,
+    ):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.split_unlabeled = split_unlabeled
+        self.missing_label = missing_label
+
+    def _splitter(self, stratified: bool) -> Any:
+        kind = StratifiedKFold if stratified else KFold
+        return kind(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+
+
+class LabeledShuffleSplit(_LabeledSplitter):
+    """Random splits of the labelled rows, stratified; unlabelled rows are all trained on.
+
+    Parameters
+    ----------
+    n_splits : int, default=10
+    test_size : float or int, default=0.25
+        Share or number of the labelled rows to hold out.
+    random_state : int, RandomState or None
+    split_unlabeled : bool, default=False
+        Hold out such a share of the unlabelled rows too, for a scorer that uses them.
+    missing_label : scalar, default=nan
+        Marks rows without a label, beside NaN, None and pd.NA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.r_[np.repeat([1.0, 2.0], 4), np.full(10, np.nan)]
+    >>> train, test = next(LabeledShuffleSplit(random_state=0).split(y[:, None], y))
+    >>> len(train), len(test), bool(np.isnan(y[test]).any())
+    (16, 2, False)
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 10,
+        *,
+        test_size: float = 0.25,
+        random_state: Any = None,
+        split_unlabeled: bool = False,
+        missing_label: Any = math.nan,
+    ):
+        self.n_splits = n_splits
+        self.test_size = test_size
+        self.random_state = random_state
+        self.split_unlabeled = split_unlabeled
+        self.missing_label = missing_label
+
+    def _splitter(self, stratified: bool) -> Any:
+        kind = StratifiedShuffleSplit if stratified else ShuffleSplit
+        return kind(self.n_splits, test_size=self.test_size, random_state=self.random_state)
+
+
+def _final(estimator: Any) -> Any:
+    """The estimator itself, or the last of a pipeline."""
+    return estimator[-1] if hasattr(estimator, "named_steps") else estimator
+
+
+def _missing_label(scorer: Any, estimator: Any) -> Any:
+    if scorer.missing_label is not None:
+        return scorer.missing_label
+    return getattr(_final(estimator), "missing_label", math.nan)
+
+
+_TASKS = {name.lower(): task for name, task in TASKS.items()}
+
+
+@dataclass(frozen=True)
+class OrdinalScorer:
+    """Scores predictions on the labelled rows alone; greater is better.
+
+    Parameters
+    ----------
+    metric : {"mae", "mze", "mse", "qwk"}
+        Minus the mean absolute, zero-one or squared error of positions in the class order,
+        or the quadratically weighted kappa.
+    missing_label : scalar, optional
+        By default the estimator's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from semiordinal import LinearOrdinalClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = np.digitize(X[:, 0], [-0.5, 0.5]).astype(float)
+    >>> y[60:] = np.nan
+    >>> model = LinearOrdinalClassifier()
+    >>> scores = cross_val_score(model, X, y, cv=LabeledKFold(3), scoring=OrdinalScorer("mae"))
+    >>> bool((scores > -0.5).all())
+    True
+    """
+
+    metric: str = "mae"
+    missing_label: Any = None
+
+    def __post_init__(self) -> None:
+        if self.metric not in (*_TASKS, "qwk"):
+            raise ValueError(
+                f"metric={self.metric!r} is not known; choose from {[*_TASKS, 'qwk']}."
+            )
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any, sample_weight: NDArray[Any] | None = None
+    ) -> float:
+        codes = known_codes(y, estimator.classes_, _missing_label(self, estimator))
+        predicted = known_codes(estimator.predict(X), estimator.classes_)
+        if self.metric == "qwk":
+            return quadratic_kappa(codes, predicted, sample_weight)
+        return -task_error(_TASKS[self.metric], codes, predicted, sample_weight)
+
+
+@dataclass(frozen=True)
+class SemiSupervisedScorer:
+    """Minus the unbiased semi-supervised estimate of the task loss, on held-out rows.
+
+    It is the risk SEMI-γ with the task loss in place of the surrogate, from labelled and
+    unlabelled rows; without unlabelled rows, the plain mean. Use it with a splitter that
+    has ``split_unlabeled=True``, and with classifiers that minimise such a risk.
+
+    Parameters
+    ----------
+    unlabeled_weight : float in [0, 1], optional
+        γ; by default the estimator's, or what it chose.
+    metric : {"mae", "mze", "mse"}, optional
+        By default the one that the estimator's loss stands for.
+    class_prior : array-like, optional
+        By default the priors that the estimator was fitted with.
+    missing_label : scalar, optional
+        By default the estimator's.
+    """
+
+    unlabeled_weight: float | None = None
+    metric: str | None = None
+    class_prior: Any = None
+    missing_label: Any = None
+
+    def __post_init__(self) -> None:
+        if self.metric is not None and self.metric not in _TASKS:
+            raise ValueError(f"metric={self.metric!r} is not known; choose from {list(_TASKS)}.")
+        if self.unlabeled_weight is not None and not 0 <= self.unlabeled_weight <= 1:
+            raise ValueError(f"unlabeled_weight={self.unlabeled_weight!r} must be from 0 to 1.")
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        model = _final(estimator)
+        if not hasattr(model, "removed_class_"):
+            raise ValueError(
+                f"{type(model).__name__} minimises no semi-supervised risk, which this score is an "
+                "estimate of. Use OrdinalScorer."
+            )
+        classes = model.classes_
+        n_classes = len(classes)
+        codes = known_codes(y, classes, _missing_label(self, estimator))
+        counts = np.bincount(codes + 1, minlength=n_classes + 1).astype(float)
+        class_counts, n_unlabeled = counts[1:], counts[0]
+        if not class_counts.any():
+            raise ValueError("y has no labelled row to score on.")
+        given = model.class_prior_ if self.class_prior is None else self.class_prior
+        prior = resolve_prior(given, class_counts, classes)
+        weight = self.unlabeled_weight
+        if weight is None:
+            is_tuned = hasattr(model, "unlabeled_weight_")
+            weight = model.unlabeled_weight_ if is_tuned else model.unlabeled_weight
+        removed = int(np.flatnonzero(classes == model.removed_class_)[0])
+        empty = (class_counts == 0) & (np.arange(n_classes) != removed)
+        if n_unlabeled and weight and empty.any():
+            raise ValueError(
+                f"The held-out rows have no label of class {classes[empty][0]!r}. Use fewer or "
+                "larger test parts that hold all classes, or unlabeled_weight=0."
+            )
+        risk = Risk(weight if n_unlabeled else 0.0, removed)
+        table = risk.label_weights(class_counts, max(n_unlabeled, 1.0), prior).main
+        predicted = known_codes(estimator.predict(X), classes)
+        task = (
+            get_loss(model.loss, model.margin).task if self.metric is None else _TASKS[self.metric]
+        )
+        return -float((table[codes] * task_losses(task, predicted, n_classes)).sum())
