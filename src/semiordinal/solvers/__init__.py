@@ -87,5 +87,6 @@ __all__ = [
     "Solution",
     "Solver",
     "UnboundedObjectiveError",
+    "affords_hessian",
     "solve",
 ]

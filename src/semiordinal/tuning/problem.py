@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss
 from ..objective import Objective
 from ..risks import Risk
-from ..rows import Design, RowLabels, RowsInMemory, latent_scores
+from ..rows import Design, RowLabels, RowsInMemory
 
 
 @dataclass(frozen=True)
@@ -83,18 +84,22 @@ class TuningRows:
     def with_prior(self, class_prior: Array) -> TuningRows:
         return replace(self, class_prior=class_prior)
 
-    def objective(self, candidate: Candidate, labeled: Codes | None = None) -> Objective:
-        """What a candidate minimises, on some of the labelled rows (by default all)."""
-        known = self.labeled if labeled is None else labeled
+    def candidate_risk(self, candidate: Candidate) -> Risk:
+        """The risk of a candidate, that of the labelled rows where there are no others."""
         gamma = candidate.unlabeled_weight if len(self.unlabeled) else 0.0
-        chosen = np.sort(np.concatenate([known, self.unlabeled])) if gamma else known
-        design, labels = self.design.take(chosen), self.labels.take(chosen)
-        risk = replace(
+        return replace(
             self.risk,
             unlabeled_weight=gamma,
             removed=candidate.removed,
             correction=self.risk.correction if gamma else None,
         )
+
+    def objective(self, candidate: Candidate, labeled: Codes | None = None) -> Objective:
+        """What a candidate minimises, on some of the labelled rows (by default all)."""
+        known = self.labeled if labeled is None else labeled
+        risk = self.candidate_risk(candidate)
+        rows = np.sort(np.concatenate([known, self.unlabeled])) if risk.unlabeled_weight else known
+        design, labels = self.design.take(rows), self.labels.take(rows)
         if (labels.totals(self.n_classes)[:-1] == 0).any():
             raise ValueError(
                 "cv leaves a class without a row in a training part. Use fewer folds, or splits "
@@ -135,6 +140,18 @@ class FoldScores:
         held = np.flatnonzero(counts)
         return held, np.bincount(self.rows, values)[held] / counts[held]
 
-    def unlabeled_scores(self, rows: TuningRows) -> list[Array]:
-        """Latent scores of the unlabelled rows by each fold's model."""
-        return [latent_scores(rows.unlabeled_design, coef) for coef in self.coefs]
+    def unlabeled_scores(self, rows: TuningRows) -> Iterator[Array]:
+        """Latent scores of blocks of unlabelled rows by every fold's model: (rows, folds)."""
+        for _, block in rows.unlabeled_design.blocks():
+            yield block @ self.coefs.T
+
+    def unlabeled_moments(self, rows: TuningRows) -> tuple[Array, Array]:
+        """Mean and deviation of the unlabelled scores by each fold's model; one for no deviation."""
+        design = rows.unlabeled_design
+        mean = self.coefs @ design.sums / design.n_rows
+        squares = np.zeros(len(mean))
+        for scores in self.unlabeled_scores(rows):
+            scores -= mean
+            squares += np.einsum("uf,uf->f", scores, scores)
+        deviation = np.sqrt(squares / design.n_rows)
+        return mean, np.where(deviation > 0, deviation, 1.0)
