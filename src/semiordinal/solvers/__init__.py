@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from .._typing import Array
 from ..objective import Objective
-from ._base import Solution, Solver, UnboundedObjectiveError, affords_hessian
+from ._base import Solution, Solver, UnboundedObjectiveError, affords_hessian, held_by_bounds
 from .closed_form import ClosedForm
 from .lbfgs import LBFGS
 from .newton import Newton
@@ -88,5 +88,6 @@ __all__ = [
     "Solver",
     "UnboundedObjectiveError",
     "affords_hessian",
+    "held_by_bounds",
     "solve",
 ]
