@@ -6,16 +6,22 @@ every step goes down.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import linalg
 
-from .._typing import Array
+from .._typing import Array, Codes
 from ..objective import Objective
 from ._base import Solution, Solver, check_bounded, projected_gradient
+from .quasi_newton import refine
 
 # Objectives on more rows start from the solution on some of them.
 _THIN_ABOVE = 20_000
 _THIN_ROWS_PER_LABEL = 2_000
+
+# With so many variables a Hessian costs more than ten gradients.
+_MANY_VARIABLES = 200
 
 _DAMPING = 1e-12
 _LONGEST_STEP = 100.0
@@ -72,17 +78,23 @@ class Newton(Solver):
             if hessian is None:
                 value, gradient, hessian = objective.value_gradient_hessian(variables)
             known = hessian
-            step = _newton_step(hessian, gradient, free_gradient)
+            solve = _damped_solver(hessian, _free(gradient, free_gradient))
+            step = solve(-gradient)
             # Where nothing bends, the step is as good as infinite; a long one does.
             longest = _LONGEST_STEP * (1 + np.abs(variables).max())
             step *= min(1.0, longest / max(np.abs(step).max(), longest))
             # Convergence is quadratic, so a small gradient now is one below tol next.
-            last = norm**2 <= tol
+            gradients_only = objective.n_variables >= _MANY_VARIABLES
+            last = gradients_only or norm**2 <= tol
             found = self._search_line(objective, variables, value, gradient, step, last)
             rounding = -float(free_gradient @ step) <= _ROUNDING * (1 + abs(value))
             if found is None or rounding:
                 return Solution(variables, value, norm, max(n_iter, 1), rounding)
             variables, value, gradient, hessian = found
+            if gradients_only:
+                variables, value, gradient = refine(
+                    objective, variables, value, gradient, solve, tol
+                )
             n_iter += 1
             check_bounded(objective, value, first_value)
 
@@ -122,35 +134,43 @@ def _polished(
     gradient at the tolerance leaves several digits to gain. None is taken where it is long,
     since the objective is flat there.
     """
-    step = _newton_step(hessian, gradient, free_gradient)
+    step = _damped_solver(hessian, _free(gradient, free_gradient))(-gradient)
     if np.abs(step).max() > _LONGEST_POLISH * (1 + np.abs(variables).max()):
         return variables
     return np.clip(variables + step, *objective.bounds)
 
 
-def _newton_step(hessian: Array, gradient: Array, free_gradient: Array) -> Array:
-    """The Newton step in the variables that no bound holds, zero in the others."""
+def _free(gradient: Array, free_gradient: Array) -> Codes | None:
+    """Positions of the variables that no bound holds; None for all."""
     free = (free_gradient != 0) | (gradient == 0)
-    if free.all():
-        return _solve_damped(hessian, -gradient)
-    step = np.zeros_like(gradient)
-    step[free] = _solve_damped(hessian[np.ix_(free, free)], -gradient[free])
-    return step
+    return None if free.all() else np.flatnonzero(free)
 
 
-def _solve_damped(hessian: Array, right: Array) -> Array:
-    """Solve, with as little added to the diagonal as makes the matrix positive definite.
+def _damped_solver(hessian: Array, free: Codes | None = None) -> Callable[[Array], Array]:
+    """A function that solves in the free variables, with zeros for the others.
 
-    In a flat direction the step is then long rather than none, so that an objective that
-    falls without bound is seen to.
+    As little is added to the diagonal as makes the matrix positive definite. In a flat direction
+    the step is then long rather than none, so that an objective that falls without bound is seen
+    to.
     """
+    matrix = hessian if free is None else hessian[np.ix_(free, free)]
     damping = 0.0
-    least = _DAMPING * (abs(float(np.diagonal(hessian).max())) or 1.0)
+    least = _DAMPING * (abs(float(np.diagonal(matrix).max())) or 1.0)
     while np.isfinite(damping):
-        damped = hessian + damping * np.eye(len(hessian)) if damping else hessian
+        damped = matrix + damping * np.eye(len(matrix)) if damping else matrix
         try:
             factor = linalg.cho_factor(damped, lower=True, check_finite=False)
-            return linalg.cho_solve(factor, right, check_finite=False)
+            break
         except linalg.LinAlgError:
             damping = max(least, 100 * damping)
-    raise ValueError("The objective's second derivatives are not finite. Scale the features.")
+    else:
+        raise ValueError("The objective's second derivatives are not finite. Scale the features.")
+
+    def solve(right: Array) -> Array:
+        if free is None:
+            return linalg.cho_solve(factor, right, check_finite=False)
+        solution = np.zeros_like(right)
+        solution[free] = linalg.cho_solve(factor, right[free], check_finite=False)
+        return solution
+
+    return solve

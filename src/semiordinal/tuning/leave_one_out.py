@@ -69,7 +69,8 @@ class _LeftOut:
 
     def __init__(self, rows: TuningRows, folds: list[Fold], candidate: Candidate):
         labels = rows.labels.take(rows.labeled)
-        self.positions = np.concatenate([np.searchsorted(rows.labeled, f.test) for f in folds])
+        tests = np.concatenate([fold.test for fold in folds])
+        self.positions = np.searchsorted(rows.labeled, tests)
         self.fold_groups = np.array([fold.group for fold in folds])
         self.table = dense_rows(rows.labeled_design)[self.positions]
         self.codes = labels.codes[self.positions]

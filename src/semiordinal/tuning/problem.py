@@ -33,7 +33,7 @@ class TuningRows:
     Parameters
     ----------
     design : Design
-        Of all rows, held in memory.
+        Of all rows.
     labels : RowLabels
     loss : OrdinalLoss
     coordinates : Coordinates
@@ -62,13 +62,18 @@ class TuningRows:
         return np.flatnonzero(self.labels.codes < 0)
 
     @cached_property
+    def kept_design(self) -> Design:
+        """All rows; those of a setting that is not chosen are never asked for."""
+        return self.design.kept()
+
+    @cached_property
     def labeled_design(self) -> RowsInMemory:
-        return self.design.take(self.labeled)
+        return self.design.take(self.labeled).kept()
 
     @cached_property
     def unlabeled_design(self) -> RowsInMemory:
         """Unlabelled rows, or where there are none the labelled ones."""
-        return self.design.take(self.unlabeled) if len(self.unlabeled) else self.labeled_design
+        return self.kept_design.take(self.unlabeled) if len(self.unlabeled) else self.labeled_design
 
     @cached_property
     def row_weights(self) -> Array:
@@ -96,10 +101,14 @@ class TuningRows:
 
     def objective(self, candidate: Candidate, labeled: Codes | None = None) -> Objective:
         """What a candidate minimises, on some of the labelled rows (by default all)."""
-        known = self.labeled if labeled is None else labeled
+        rows = self.labeled if labeled is None else labeled
         risk = self.candidate_risk(candidate)
-        rows = np.sort(np.concatenate([known, self.unlabeled])) if risk.unlabeled_weight else known
-        design, labels = self.design.take(rows), self.labels.take(rows)
+        if risk.unlabeled_weight:
+            rows = np.sort(np.concatenate([rows, self.unlabeled]))
+            design: RowsInMemory = self.kept_design.take(rows)
+        else:
+            design = self.labeled_design.take(np.searchsorted(self.labeled, rows))
+        labels = self.labels.take(rows)
         if (labels.totals(self.n_classes)[:-1] == 0).any():
             raise ValueError(
                 "cv leaves a class without a row in a training part. Use fewer folds, or splits "

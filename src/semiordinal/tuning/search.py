@@ -110,8 +110,9 @@ def search(
     proposed = []
     if named and len(rows.unlabeled):
         proposed = criterion.proposals(named, supervised, supervised_held_out, rows)
+    held_out = supervised_held_out
     for candidate in proposed:
-        (held_out,) = along(rows, folds, [candidate], max_iter, supervised_held_out)
+        (held_out,) = along(rows, folds, [candidate], max_iter, held_out)
         losses = judge(setting, candidate, held_out)
         gain = paired_gain(held_out, supervised_losses, losses, rows.row_weights)
         if gain.exceeds(safety) and gain.mean > best_gain.mean:
