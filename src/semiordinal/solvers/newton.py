@@ -65,7 +65,7 @@ class Newton(Solver):
         variables = np.clip(variables, lower, upper)
         hessian: Array | None
         value, gradient, hessian = objective.value_gradient_hessian(variables)
-        known = hessian
+        solve: Callable[[Array], Array] | None = None
         first_value = value
         n_iter = 0
         while True:
@@ -73,11 +73,13 @@ class Newton(Solver):
             norm = float(np.abs(free_gradient).max())
             if norm <= tol or n_iter == self.max_iter:
                 if norm <= tol:
-                    variables = _polished(objective, variables, known, gradient, free_gradient)
+                    if solve is None:
+                        assert hessian is not None
+                        solve = _damped_solver(hessian, _free(gradient, free_gradient))
+                    variables = _polished(objective, variables, solve, free_gradient)
                 return Solution(variables, value, norm, max(n_iter, 1), norm <= tol)
             if hessian is None:
                 value, gradient, hessian = objective.value_gradient_hessian(variables)
-            known = hessian
             solve = _damped_solver(hessian, _free(gradient, free_gradient))
             step = solve(-gradient)
             # Where nothing bends, the step is as good as infinite; a long one does.
@@ -126,7 +128,10 @@ class Newton(Solver):
 
 
 def _polished(
-    objective: Objective, variables: Array, hessian: Array, gradient: Array, free_gradient: Array
+    objective: Objective,
+    variables: Array,
+    solve: Callable[[Array], Array],
+    free_gradient: Array,
 ) -> Array:
     """One more step by a Hessian that is at hand, without a look at where it leads.
 
@@ -134,7 +139,7 @@ def _polished(
     gradient at the tolerance leaves several digits to gain. None is taken where it is long,
     since the objective is flat there.
     """
-    step = _damped_solver(hessian, _free(gradient, free_gradient))(-gradient)
+    step = solve(-free_gradient)
     if np.abs(step).max() > _LONGEST_POLISH * (1 + np.abs(variables).max()):
         return variables
     return np.clip(variables + step, *objective.bounds)

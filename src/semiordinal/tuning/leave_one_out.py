@@ -105,7 +105,8 @@ class _LeftOut:
             penalized = objective.with_risk(risk)
             _, gradient, hessian = penalized.value_gradient_hessian(variables)
             if unlabeled is not None:
-                gradient, hessian = gradient + unlabeled[1], hessian + unlabeled[2]
+                gradient += unlabeled[1]
+                hessian += unlabeled[2]
             models[members] = self._models(penalized, variables, gradient, hessian, members)
         coefs, thresholds = _to_rows(objective, models)
         return FoldScores(
@@ -135,9 +136,14 @@ class _LeftOut:
             matrix = matrix[:, free[p:] - p]
         columns = (shift - table) / scale
         steps = steps_without_rows(gradient, hessian, columns, matrix, slopes, curvatures)
-        models = np.tile(variables, (len(rows), 1))
-        models[:, free] += steps
-        return np.clip(models, *bounds)
+        models = steps
+        if len(free) < len(variables):
+            models = np.zeros((len(rows), len(variables)))
+            models[:, free] = steps
+        models += variables
+        lower, upper = bounds
+        models[:, p:] = np.clip(models[:, p:], lower[p:], upper[p:])
+        return models
 
     def _derivatives(
         self, objective: Objective, variables: Array, rows: Codes

@@ -155,12 +155,12 @@ class FoldScores:
             yield block @ self.coefs.T
 
     def unlabeled_moments(self, rows: TuningRows) -> tuple[Array, Array]:
-        """Mean and deviation of the unlabelled scores by each fold's model; one for no deviation."""
+        """Mean and deviation (one for none) of the unlabelled scores by each fold's model."""
         design = rows.unlabeled_design
         mean = self.coefs @ design.sums / design.n_rows
         squares = np.zeros(len(mean))
         for scores in self.unlabeled_scores(rows):
-            scores -= mean
-            squares += np.einsum("uf,uf->f", scores, scores)
+            deviations = scores - mean
+            squares += np.einsum("uf,uf->f", deviations, deviations)
         deviation = np.sqrt(squares / design.n_rows)
         return mean, np.where(deviation > 0, deviation, 1.0)

@@ -18,6 +18,8 @@ from .problem import Candidate, FoldScores, TuningRows
 
 # Folds need no more digits than this: the choice between candidates is far noisier.
 FOLD_TOL = 1e-6
+# Nor need kinks of a margin, whose slopes change over a unit, be sharper than this.
+_FOLD_WIDTH = 0.03
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,8 @@ def held_out_path(
     thresholds: list[list[Array]] = [[] for _ in candidates]
     for index, fold in enumerate(folds):
         objective = rows.objective(candidates[0], fold.train)
+        if not rows.loss.margin.smooth:
+            objective = objective.with_risk(objective.risk.smoothed(_FOLD_WIDTH))
         start = objective.start()
         if starts is not None:
             start = solver_variables(objective, starts.coefs[index], starts.thresholds[index])

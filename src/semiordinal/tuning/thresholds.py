@@ -149,11 +149,15 @@ def row_groups(held_out: FoldScores) -> Codes:
     """A group for every held-out row, the same however often it was held out.
 
     So that what is learnt from the other groups has not seen the row's label in any repeat.
-    Rows that are all of one group, as those of a single split are, are dealt out in turn.
+    Rows that are all of one group, as those of a single split are, or each of its own, as by
+    leave-one-out, are dealt out in turn, class by class: every group has rows of all classes
+    then, whatever order the rows are in.
     """
     _, first, position = np.unique(held_out.rows, return_index=True, return_inverse=True)
-    group = held_out.group[first][position]
-    return (group if np.ptp(group) else position) % _MOST_GROUPS
+    group = held_out.group[first]
+    if len(np.unique(group)) in (1, len(group)):
+        group = np.argsort(np.argsort(held_out.codes[first], kind="stable"))
+    return group[position] % _MOST_GROUPS
 
 
 def _moments(latent: Array) -> tuple[float, float]:
