@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from semiordinal.solvers.newton import _solve_damped
+from semiordinal.solvers.newton import _damped_solver
 
 RIGHT = np.array([1.0, -2.0, 0.5])
 
@@ -22,14 +22,14 @@ RIGHT = np.array([1.0, -2.0, 0.5])
     ],
 )
 def test_a_step_goes_down_however_the_objective_bends(hessian):
-    step = _solve_damped(hessian, RIGHT)
+    step = _damped_solver(hessian)(RIGHT)
     assert np.isfinite(step).all()
     assert step @ RIGHT > 0
 
 
 def test_where_it_bends_up_nothing_is_added():
     hessian = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 3.0]])
-    np.testing.assert_allclose(hessian @ _solve_damped(hessian, RIGHT), RIGHT, rtol=1e-13)
+    np.testing.assert_allclose(hessian @ _damped_solver(hessian)(RIGHT), RIGHT, rtol=1e-13)
 
 
 def test_a_matrix_that_no_damping_mends_is_an_error(monkeypatch):
@@ -40,4 +40,4 @@ def test_a_matrix_that_no_damping_mends_is_an_error(monkeypatch):
 
     monkeypatch.setattr(linalg, "cho_factor", refuse)
     with pytest.raises(ValueError, match="not finite"):
-        _solve_damped(np.full((3, 3), np.nan), RIGHT)
+        _damped_solver(np.full((3, 3), np.nan))

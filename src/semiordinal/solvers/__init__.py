@@ -1,6 +1,6 @@
 """Solvers: each says which objectives it is for; `solve` chooses one, or says why none fits."""
 
-from ._base import Solution, Solver, UnboundedObjectiveError
+from ._base import Solution, Solver, UnboundedObjectiveError, affords_hessian, held_by_bounds
 from ._solve import SOLVERS, solve
 
 __all__ = [
@@ -8,5 +8,7 @@ __all__ = [
     "Solution",
     "Solver",
     "UnboundedObjectiveError",
+    "affords_hessian",
+    "held_by_bounds",
     "solve",
 ]

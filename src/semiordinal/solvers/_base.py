@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Array
 from ..objective import Objective
@@ -61,10 +62,16 @@ def affords_hessian(objective: Objective) -> bool:
     return objective.n_variables <= most
 
 
+def held_by_bounds(
+    variables: Array, gradient: Array, lower: Array, upper: Array
+) -> NDArray[np.bool_]:
+    """Which variables a descent would push against their bounds."""
+    return ((variables <= lower) & (gradient > 0)) | ((variables >= upper) & (gradient < 0))
+
+
 def projected_gradient(variables: Array, gradient: Array, lower: Array, upper: Array) -> Array:
     """The gradient without the parts that push against a bound."""
-    held = ((variables <= lower) & (gradient > 0)) | ((variables >= upper) & (gradient < 0))
-    return np.where(held, 0.0, gradient)
+    return np.where(held_by_bounds(variables, gradient, lower, upper), 0.0, gradient)
 
 
 def check_bounded(objective: Objective, value: float, first_value: float) -> None:

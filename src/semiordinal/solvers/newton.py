@@ -6,16 +6,22 @@ every step goes down.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import linalg
 
-from .._typing import Array
+from .._typing import Array, Codes
 from ..objective import Objective
 from ._base import Solution, Solver, check_bounded, projected_gradient
+from .quasi_newton import refine
 
 # Objectives on more rows start from the solution on a sample of them.
 _SAMPLE_ABOVE = 20_000
 _SAMPLE_ROWS_PER_LABEL = 2_000
+
+# With so many variables a Hessian costs more than ten gradients.
+_MANY_VARIABLES = 200
 
 _DAMPING = 1e-12
 _LONGEST_STEP = 100.0
@@ -59,7 +65,7 @@ class Newton(Solver):
         variables = np.clip(variables, lower, upper)
         hessian: Array | None
         value, gradient, hessian = objective.value_gradient_hessian(variables)
-        known = hessian
+        solve: Callable[[Array], Array] | None = None
         first_value = value
         n_iter = 0
         while True:
@@ -67,22 +73,30 @@ class Newton(Solver):
             norm = float(np.abs(free_gradient).max())
             if norm <= tol or n_iter == self.max_iter:
                 if norm <= tol:
-                    variables = _polished(objective, variables, known, gradient, free_gradient)
+                    if solve is None:
+                        assert hessian is not None
+                        solve = _damped_solver(hessian, _free(gradient, free_gradient))
+                    variables = _polished(objective, variables, solve, free_gradient)
                 return Solution(variables, value, norm, max(n_iter, 1), norm <= tol)
             if hessian is None:
                 value, gradient, hessian = objective.value_gradient_hessian(variables)
-            known = hessian
-            step = _newton_step(hessian, gradient, free_gradient)
-            # Where the objective is flat the step is nearly infinite; a long one will do.
+            solve = _damped_solver(hessian, _free(gradient, free_gradient))
+            step = solve(-gradient)
+            # Where nothing bends, the step is as good as infinite; a long one does.
             longest = _LONGEST_STEP * (1 + np.abs(variables).max())
             step *= min(1.0, longest / max(np.abs(step).max(), longest))
             # Convergence is quadratic, so a small gradient now is one below tol next.
-            last = norm**2 <= tol
+            gradients_only = objective.n_variables >= _MANY_VARIABLES
+            last = gradients_only or norm**2 <= tol
             found = self._search_line(objective, variables, value, gradient, step, last)
             rounding = -float(free_gradient @ step) <= _ROUNDING * (1 + abs(value))
             if found is None or rounding:
                 return Solution(variables, value, norm, max(n_iter, 1), rounding)
             variables, value, gradient, hessian = found
+            if gradients_only:
+                variables, value, gradient = refine(
+                    objective, variables, value, gradient, solve, tol
+                )
             n_iter += 1
             check_bounded(objective, value, first_value)
 
@@ -114,7 +128,10 @@ class Newton(Solver):
 
 
 def _polished(
-    objective: Objective, variables: Array, hessian: Array, gradient: Array, free_gradient: Array
+    objective: Objective,
+    variables: Array,
+    solve: Callable[[Array], Array],
+    free_gradient: Array,
 ) -> Array:
     """One more step by the last Hessian, without evaluating the objective again.
 
@@ -122,35 +139,43 @@ def _polished(
     so that different paths to one minimum end at the same numbers. A long step is not taken,
     since the objective is flat there.
     """
-    step = _newton_step(hessian, gradient, free_gradient)
+    step = solve(-free_gradient)
     if np.abs(step).max() > _LONGEST_POLISH * (1 + np.abs(variables).max()):
         return variables
     return np.clip(variables + step, *objective.bounds)
 
 
-def _newton_step(hessian: Array, gradient: Array, free_gradient: Array) -> Array:
-    """The Newton step in the variables that no bound holds, zero in the others."""
+def _free(gradient: Array, free_gradient: Array) -> Codes | None:
+    """Positions of the variables that no bound holds; None for all."""
     free = (free_gradient != 0) | (gradient == 0)
-    if free.all():
-        return _solve_damped(hessian, -gradient)
-    step = np.zeros_like(gradient)
-    step[free] = _solve_damped(hessian[np.ix_(free, free)], -gradient[free])
-    return step
+    return None if free.all() else np.flatnonzero(free)
 
 
-def _solve_damped(hessian: Array, right: Array) -> Array:
-    """Solve, after adding just enough to the diagonal to make the matrix positive definite.
+def _damped_solver(hessian: Array, free: Codes | None = None) -> Callable[[Array], Array]:
+    """A function that solves in the free variables, with zeros for the others.
 
-    In a flat direction the step is then long rather than zero, so that an objective without a
-    minimum is found to have none.
+    As little is added to the diagonal as makes the matrix positive definite. In a flat direction
+    the step is then long rather than none, so that an objective that falls without bound is seen
+    to.
     """
+    matrix = hessian if free is None else hessian[np.ix_(free, free)]
     damping = 0.0
-    least = _DAMPING * (abs(float(np.diagonal(hessian).max())) or 1.0)
+    least = _DAMPING * (abs(float(np.diagonal(matrix).max())) or 1.0)
     while np.isfinite(damping):
-        damped = hessian + damping * np.eye(len(hessian)) if damping else hessian
+        damped = matrix + damping * np.eye(len(matrix)) if damping else matrix
         try:
             factor = linalg.cho_factor(damped, lower=True, check_finite=False)
-            return linalg.cho_solve(factor, right, check_finite=False)
+            break
         except linalg.LinAlgError:
             damping = max(least, 100 * damping)
-    raise ValueError("The objective's second derivatives are not finite. Scale the features.")
+    else:
+        raise ValueError("The objective's second derivatives are not finite. Scale the features.")
+
+    def solve(right: Array) -> Array:
+        if free is None:
+            return linalg.cho_solve(factor, right, check_finite=False)
+        solution = np.zeros_like(right)
+        solution[free] = linalg.cho_solve(factor, right[free], check_finite=False)
+        return solution
+
+    return solve

@@ -77,13 +77,13 @@ class SemiSupervisedLoss(Criterion):
         share = np.divide(rows.class_prior, counts, out=np.zeros(n_classes), where=present)
         # Weighted so that the plain mean over the rows is Σ_{y≠k} π_y mean_y[ℓ_y − ℓ_k].
         difference = len(own) * share[held_out.codes] * (own - table[:, removed])
-        of_unlabeled = [
-            task_losses(task, np.searchsorted(thresholds, latent), n_classes)[:, removed].mean()
-            for thresholds, latent in zip(
-                held_out.thresholds, held_out.unlabeled_scores(rows), strict=True
-            )
-        ]
-        estimate = difference + float(np.mean(of_unlabeled))
+        of_class = task_losses(task, np.arange(n_classes), n_classes)[:, removed]
+        of_unlabeled = 0.0
+        for latent in held_out.unlabeled_scores(rows):
+            predicted = (latent[:, :, None] > held_out.thresholds).sum(axis=2)
+            of_unlabeled += of_class[predicted].sum()
+        of_unlabeled /= len(rows.unlabeled) * len(held_out.thresholds)
+        estimate = difference + of_unlabeled
         return (1 - _VALIDATION_WEIGHT) * own + _VALIDATION_WEIGHT * estimate
 
 

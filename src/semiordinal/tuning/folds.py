@@ -35,7 +35,8 @@ def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> l
     ----------
     codes : array of shape (n,)
         Label codes, −1 where unlabelled.
-    cv : int, splitter, or iterable of pairs of training and test rows
+    cv : int, splitter, iterable of pairs of training and test rows, or "loo"
+        With "loo", each labelled row is left out by itself.
     n_repeats : int
         How often to split anew; of account for a number of folds only.
     random_state : int, RandomState or None
@@ -57,6 +58,8 @@ def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> l
     most = int(np.bincount(codes[codes >= 0]).max())
     if most < 2:
         return []
+    if isinstance(cv, str):
+        return _each_alone(codes)
     if isinstance(cv, int | np.integer):
         random = check_random_state(random_state)
         splits = []
@@ -104,13 +107,23 @@ def _are_positions(part: Codes, n_rows: int) -> bool:
     return part.dtype.kind in "iu" and bool(part.min() >= 0 and part.max() < n_rows)
 
 
+def _each_alone(codes: Codes) -> list[Fold]:
+    labeled = np.flatnonzero(codes >= 0)
+    counts = np.bincount(codes[labeled])
+    positions = np.flatnonzero(counts[codes[labeled]] > 1)
+    return [
+        Fold(np.delete(labeled, position), labeled[[position]], group)
+        for group, position in enumerate(positions)
+    ]
+
+
 def _labeled_parts(codes: Codes, splits: Iterable[Any]) -> list[Fold]:
     folds = []
     for group, split in enumerate(splits):
         train, test = split_rows(split, len(codes))
         labeled_train, held_out = train[codes[train] >= 0], test[codes[test] >= 0]
         # The only rows of a class are trained on.
-        lonely = ~np.isin(codes[held_out], codes[labeled_train])
+        lonely = np.bincount(codes[labeled_train], minlength=codes.max() + 1)[codes[held_out]] == 0
         kept = np.sort(np.concatenate([labeled_train, held_out[lonely]]))
         if not lonely.all():
             folds.append(Fold(kept, held_out[~lonely], group))

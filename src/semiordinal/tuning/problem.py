@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from .._rows import RowLabels, Rows, RowsInMemory, latent_scores
+from .._rows import RowLabels, Rows, RowsInMemory
 from .._typing import Array, Codes
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss
@@ -40,7 +41,7 @@ class TuningRows:
     Parameters
     ----------
     design : Rows
-        Of all rows, held in memory.
+        Of all rows.
     labels : RowLabels
     loss : OrdinalLoss
     coordinates : Coordinates
@@ -69,13 +70,18 @@ class TuningRows:
         return np.flatnonzero(self.labels.codes < 0)
 
     @cached_property
+    def kept_design(self) -> Rows:
+        """All rows; those of a setting that is not chosen are never asked for."""
+        return self.design.materialize()
+
+    @cached_property
     def labeled_design(self) -> RowsInMemory:
-        return self.design.take(self.labeled)
+        return self.design.take(self.labeled).materialize()
 
     @cached_property
     def unlabeled_design(self) -> RowsInMemory:
         """Unlabelled rows, or where there are none the labelled ones."""
-        return self.design.take(self.unlabeled) if len(self.unlabeled) else self.labeled_design
+        return self.kept_design.take(self.unlabeled) if len(self.unlabeled) else self.labeled_design
 
     @cached_property
     def row_weights(self) -> Array:
@@ -91,18 +97,26 @@ class TuningRows:
     def with_prior(self, class_prior: Array) -> TuningRows:
         return replace(self, class_prior=class_prior)
 
-    def objective(self, candidate: Candidate, labeled: Codes | None = None) -> Objective:
-        """What a candidate minimises, on some of the labelled rows (by default all)."""
-        known = self.labeled if labeled is None else labeled
+    def candidate_risk(self, candidate: Candidate) -> Risk:
+        """The risk of a candidate, that of the labelled rows where there are no others."""
         gamma = candidate.unlabeled_weight if len(self.unlabeled) else 0.0
-        chosen = np.sort(np.concatenate([known, self.unlabeled])) if gamma else known
-        design, labels = self.design.take(chosen), self.labels.take(chosen)
-        risk = replace(
+        return replace(
             self.risk,
             unlabeled_weight=gamma,
             removed=candidate.removed,
             correction=self.risk.correction if gamma else None,
         )
+
+    def objective(self, candidate: Candidate, labeled: Codes | None = None) -> Objective:
+        """What a candidate minimises, on some of the labelled rows (by default all)."""
+        rows = self.labeled if labeled is None else labeled
+        risk = self.candidate_risk(candidate)
+        if risk.unlabeled_weight:
+            rows = np.sort(np.concatenate([rows, self.unlabeled]))
+            design: RowsInMemory = self.kept_design.take(rows)
+        else:
+            design = self.labeled_design.take(np.searchsorted(self.labeled, rows))
+        labels = self.labels.take(rows)
         if (labels.totals(self.n_classes)[:-1] == 0).any():
             raise ValueError(
                 "cv leaves a class without a row in a training part. Use fewer folds, or splits "
@@ -143,6 +157,18 @@ class FoldScores:
         held = np.flatnonzero(counts)
         return held, np.bincount(self.rows, values)[held] / counts[held]
 
-    def unlabeled_scores(self, rows: TuningRows) -> list[Array]:
-        """Latent scores of the unlabelled rows by each fold's model."""
-        return [latent_scores(rows.unlabeled_design, coef) for coef in self.coefs]
+    def unlabeled_scores(self, rows: TuningRows) -> Iterator[Array]:
+        """Latent scores of blocks of unlabelled rows by every fold's model: (rows, folds)."""
+        for _, block in rows.unlabeled_design.blocks():
+            yield block @ self.coefs.T
+
+    def unlabeled_moments(self, rows: TuningRows) -> tuple[Array, Array]:
+        """Mean and deviation (one for none) of the unlabelled scores by each fold's model."""
+        design = rows.unlabeled_design
+        mean = self.coefs @ design.sums / design.n_rows
+        squares = np.zeros(len(mean))
+        for scores in self.unlabeled_scores(rows):
+            deviations = scores - mean
+            squares += np.einsum("uf,uf->f", deviations, deviations)
+        deviation = np.sqrt(squares / design.n_rows)
+        return mean, np.where(deviation > 0, deviation, 1.0)

@@ -17,7 +17,9 @@ from .folds import Fold
 from .problem import Candidate, FoldScores, TuningRows
 
 # Folds need no more digits than this: the choice between candidates is far noisier.
-_FOLD_TOL = 1e-6
+FOLD_TOL = 1e-6
+# Nor need kinks of a margin, whose slopes change over a unit, be sharper than this.
+_FOLD_WIDTH = 0.03
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def search(
         A risk with unlabelled rows is taken if its gain exceeds so many standard errors.
     max_iter : int
     path : callable, optional
-        In place of `held_out_path` where the labelled rows alone are used.
+        In place of `held_out_path`.
     """
     along = held_out_path if path is None else path
     results: dict[str, list[Any]] = {
@@ -110,8 +112,9 @@ def search(
     proposed = []
     if named and len(rows.unlabeled):
         proposed = criterion.proposals(named, supervised, supervised_held_out, rows)
+    held_out = supervised_held_out
     for candidate in proposed:
-        (held_out,) = held_out_path(rows, folds, [candidate], max_iter, supervised_held_out)
+        (held_out,) = along(rows, folds, [candidate], max_iter, held_out)
         losses = judge(setting, candidate, held_out)
         gain = paired_gain(held_out, supervised_losses, losses, rows.row_weights)
         if gain.exceeds(safety) and gain.mean > best_gain.mean:
@@ -144,12 +147,14 @@ def held_out_path(
     thresholds: list[list[Array]] = [[] for _ in candidates]
     for index, fold in enumerate(folds):
         objective = rows.objective(candidates[0], fold.train)
+        if not rows.loss.margin.smooth:
+            objective = objective.with_risk(objective.risk.smoothed(_FOLD_WIDTH))
         start = objective.start()
         if starts is not None:
-            start = _variables(objective, starts.coefs[index], starts.thresholds[index])
+            start = solver_variables(objective, starts.coefs[index], starts.thresholds[index])
         for at, candidate in enumerate(candidates):
             penalized = Objective(objective.risk, objective.coordinates, candidate.l2)
-            start = solve(penalized, start, max_iter=max_iter, tol=_FOLD_TOL).variables
+            start = solve(penalized, start, max_iter=max_iter, tol=FOLD_TOL).variables
             coef, theta = penalized.coef_and_thresholds(start)
             coefs[at].append(coef)
             thresholds[at].append(theta)
@@ -189,7 +194,7 @@ def paired_gain(held_out: FoldScores, before: Array, after: Array, row_weights: 
     return Gain(mean, float(np.sqrt(spread * n_rows / max(n_rows - 1, 1))))
 
 
-def _variables(objective: Objective, coef: Array, thresholds: Array) -> Array:
+def solver_variables(objective: Objective, coef: Array, thresholds: Array) -> Array:
     """Solver variables of a model given by coefficients and thresholds on the rows' scale."""
     coordinates = objective.coordinates
     if coordinates.shift is not None:

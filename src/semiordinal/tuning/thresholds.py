@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._rows import latent_scores
+from .._rows import dense_rows, latent_scores
 from .._typing import Array, Codes
 from ..calibration import (
     CalibratedThresholds,
@@ -40,15 +40,12 @@ def held_out_scores(held_out: FoldScores, rows: TuningRows, coef: Array) -> Held
     A class of a single row is never held out. Without it the shares of the others would not be
     those of the priors, so such rows come last, with their mean score by all of the models.
     """
-    center, scale = _fold_moments(held_out, rows)
+    center, scale = held_out.unlabeled_moments(rows)
     labels = rows.labels.take(rows.labeled)
     never = np.flatnonzero(~np.isin(labels.codes, held_out.codes))
-    by_fold = [
-        (latent_scores(rows.labeled_design.take(never), coef) - middle) / deviation
-        for coef, middle, deviation in zip(held_out.coefs, center, scale, strict=True)
-    ]
+    by_fold = (dense_rows(rows.labeled_design.take(never)) @ held_out.coefs.T - center) / scale
     standard = (held_out.latent - center[held_out.fold]) / scale[held_out.fold]
-    latent = np.concatenate([standard, np.mean(by_fold, axis=0)])
+    latent = np.concatenate([standard, by_fold.mean(axis=1)])
     positions = np.concatenate([held_out.rows, never])
     codes = labels.codes[positions]
     counts = labels.totals(rows.n_classes)[:-1]
@@ -82,7 +79,7 @@ def choose_thresholds(
     risk's own.
     """
     scores = held_out_scores(held_out, rows, coef)
-    center, scale = _fold_moments(held_out, rows)
+    center, scale = held_out.unlabeled_moments(rows)
     own_of_folds = (held_out.thresholds - center[:, None]) / scale[:, None]
     at_prior = kind == "prior" or (kind == "auto" and prior_is_given)
     at_prior = at_prior and scores.unlabeled is not None
@@ -152,17 +149,15 @@ def row_groups(held_out: FoldScores) -> Codes:
     """A group for every held-out row, the same however often it was held out.
 
     So that what is learnt from the other groups has not seen the row's label in any repeat.
-    Rows that are all of one group, as those of a single split are, are dealt out in turn.
+    Rows that are all of one group, as those of a single split are, or each of its own, as by
+    leave-one-out, are dealt out in turn, class by class: every group has rows of all classes
+    then, whatever order the rows are in.
     """
     _, first, position = np.unique(held_out.rows, return_index=True, return_inverse=True)
-    group = held_out.group[first][position]
-    return (group if np.ptp(group) else position) % _MOST_GROUPS
-
-
-def _fold_moments(held_out: FoldScores, rows: TuningRows) -> tuple[Array, Array]:
-    """Mean and deviation of the unlabelled scores by the model of each fold."""
-    moments = np.array([_moments(latent) for latent in held_out.unlabeled_scores(rows)])
-    return moments[:, 0], moments[:, 1]
+    group = held_out.group[first]
+    if len(np.unique(group)) in (1, len(group)):
+        group = np.argsort(np.argsort(held_out.codes[first], kind="stable"))
+    return group[position] % _MOST_GROUPS
 
 
 def _moments(latent: Array) -> tuple[float, float]:
