@@ -106,9 +106,9 @@ class LabelWeights:
         self, total: Differentiable, part: Differentiable, correction: Correction
     ) -> None:
         """Add ``factor · correction(part)`` to the total, in value and derivatives."""
-        value = total.value + self.factor * correction.value(part.value)
-        total.add(part, self.factor * correction.slope(part.value))
-        total.value = value
+        slope = correction.slope(part.value)
+        total.add(part, self.factor * slope)
+        total.value += self.factor * (correction.value(part.value) - slope * part.value)
 
 
 @dataclass(frozen=True)
