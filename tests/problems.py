@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.estimator_checks import check_estimator
 
+from semiordinal._rows.training import training_rows
 from semiordinal.estimators import LinearOrdinalClassifier
-from semiordinal.estimators.training_rows import training_rows
 from semiordinal.losses import LOSSES, get_loss
 from semiordinal.margins import MARGINS
 from semiordinal.objective import Objective

@@ -9,12 +9,12 @@ import pytest
 from scipy.special import expit
 
 from problems import build_objective, make_problem
-from semiordinal.calibration import (
-    HeldOutScores,
+from semiordinal._decide.calibration import (
+    CalibrationScores,
     calibrate_at_prior,
     calibrate_on_labels,
+    spaced_in_rank,
     task_cuts,
-    thinned,
     thresholds_at_shares,
 )
 from semiordinal.metrics import task_losses
@@ -75,7 +75,7 @@ def sample(n_labeled, seed=0, slope=2.0, n_unlabeled=4000):
     prior = np.bincount(codes, minlength=4) / len(codes)
     first = codes[:n_labeled]
     weights = (prior / np.maximum(np.bincount(first, minlength=4), 1))[first]
-    scores = HeldOutScores(
+    scores = CalibrationScores(
         latent[:n_labeled], first, weights / weights.sum(), n_labeled, latent[n_labeled:]
     )
     return scores, prior, thresholds
@@ -120,22 +120,22 @@ def test_labels_overrule_the_prior_where_scores_do_not_match_and_labels_are_many
 def test_a_share_can_be_set():
     scores, prior, _ = sample(40)
     whole = calibrate_at_prior(scores, prior, share=1.0)
-    below = expit(whole.thresholds[:, None] - whole.slope * thinned(scores.unlabeled))
+    below = expit(whole.thresholds[:, None] - whole.slope * spaced_in_rank(scores.unlabeled))
     np.testing.assert_allclose(below.mean(axis=1), np.cumsum(prior)[:-1], atol=1e-8)
     none = calibrate_at_prior(scores, prior, share=0.0)
     shares = expit(none.thresholds[:, None] - none.slope * scores.latent) @ scores.weights
     np.testing.assert_allclose(shares, np.cumsum(prior)[:-1], atol=1e-8)
     with pytest.raises(ValueError, match="need unlabelled rows"):
         calibrate_at_prior(
-            HeldOutScores(scores.latent, scores.codes, scores.weights, 40, None), prior
+            CalibrationScores(scores.latent, scores.codes, scores.weights, 40, None), prior
         )
 
 
-def test_thinned_scores_keep_the_distribution():
+def test_spaced_in_rank_scores_keep_the_distribution():
     latent = np.random.default_rng(0).normal(size=20_000)
-    few = thinned(latent)
+    few = spaced_in_rank(latent)
     assert len(few) == 500
     np.testing.assert_allclose(
         np.quantile(few, [0.05, 0.5, 0.95]), np.quantile(latent, [0.05, 0.5, 0.95]), atol=0.03
     )
-    assert len(thinned(latent[:400])) == 400
+    assert len(spaced_in_rank(latent[:400])) == 400

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from semiordinal import LinearOrdinalClassifier
+from semiordinal._decide import decide, paired_gain
+from semiordinal._decide.decision import row_groups
 from semiordinal._rows import MatrixRows, RowLabels
 from semiordinal.losses import get_loss
 from semiordinal.metrics import task_losses
@@ -20,17 +22,13 @@ from semiordinal.thresholds import threshold_map
 from semiordinal.tuning import (
     Candidate,
     TuningRows,
-    choose_thresholds,
     get_criterion,
     held_out_path,
-    held_out_scores,
     labeled_folds,
     leave_one_out_path,
-    paired_gain,
     search,
 )
 from semiordinal.tuning.plug_in import best_weight
-from semiordinal.tuning.thresholds import row_groups
 from tuning_problems import CODES, COUNTS, PROBLEM, tuning_rows
 
 
@@ -237,7 +235,7 @@ def test_gain_is_a_mean_over_rows_with_its_standard_error():
     folds = labeled_folds(CODES, 4, 2, 0)
     (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
     by_row = np.random.default_rng(0).normal(size=40)
-    found = paired_gain(held_out, by_row[held_out.rows], np.zeros(80), rows.row_weights)
+    found = paired_gain(held_out.rows, by_row[held_out.rows], np.zeros(80), rows.row_weights)
     assert found.mean == pytest.approx(by_row.mean())
     assert found.se == pytest.approx(by_row.std(ddof=1) / np.sqrt(40))
     assert found.exceeds(-1.0) == (found.mean > 0)
@@ -278,7 +276,9 @@ def test_a_class_of_one_row_keeps_its_share_among_the_scores(lonely):
     folds = labeled_folds(codes, 5, 2, 0)
     (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
     assert lonely not in held_out.codes
-    scores = held_out_scores(held_out, rows, held_out.coefs[0])
+    final = rows.final_scores(held_out.coefs[0], held_out.thresholds[0])
+    standardized = held_out.standardized(rows)
+    scores = standardized.with_shares(PROBLEM.prior, final.standardized_unlabeled())
     shares = np.bincount(scores.codes, scores.weights, minlength=4)
     np.testing.assert_allclose(shares, PROBLEM.prior, rtol=1e-12)
     (row,) = np.flatnonzero(codes == lonely)
@@ -287,17 +287,15 @@ def test_a_class_of_one_row_keeps_its_share_among_the_scores(lonely):
         unlabeled = PROBLEM.X[codes < 0] @ coef
         standard.append((PROBLEM.X[row] @ coef - unlabeled.mean()) / unlabeled.std())
     assert scores.latent[-1] == pytest.approx(np.mean(standard), rel=1e-10)
-    chosen = choose_thresholds(
-        "auto", held_out, rows, held_out.coefs[0], held_out.thresholds[0], True, 2.0, held_out
-    )
-    assert (np.diff(chosen.thresholds) >= 0).all()
+    settings = "auto", "absolute", standardized, final, PROBLEM.prior, True, 2.0
+    assert (np.diff(decide(*settings, held_out.predicted).thresholds) >= 0).all()
 
 
 def test_a_row_is_in_one_group_in_all_repeats():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 4, 3, 0)
     (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
-    groups = row_groups(held_out)
+    groups = row_groups(held_out.standardized(rows))
     assert len(groups) == 120
     for row in range(40):
         assert len(set(groups[held_out.rows == row])) == 1
@@ -308,4 +306,6 @@ def test_rows_of_a_single_split_are_in_several_groups():
     rows = tuning_rows()
     folds = labeled_folds(CODES, [next(LabeledKFold(2).split(CODES, PROBLEM.y))], 1, None)
     (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
-    np.testing.assert_array_equal(np.bincount(row_groups(held_out)), [4, 4, 4, 4, 4])
+    np.testing.assert_array_equal(
+        np.bincount(row_groups(held_out.standardized(rows))), [4, 4, 4, 4, 4]
+    )

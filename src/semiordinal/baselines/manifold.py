@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from .._checks import check_count, check_flag, check_number
+from .._decide import ThresholdPredictor
 from .._rows import center_and_scale
+from .._rows.training import check_every_class_labeled, fresh_fit, training_rows
 from .._typing import Array
-from ..estimators.prediction import ThresholdPredictor
-from ..estimators.training_rows import check_every_class_labeled, fresh_fit, training_rows
 from ..priors import resolve_prior
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
 from ._points import scaled_points

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_flag, check_number
+from .._decide import ClassPredictor
 from .._rows import center_and_scale
-from ..estimators.prediction import ClassPredictor
-from ..estimators.training_rows import (
+from .._rows.training import (
     check_every_class_labeled,
     feature_rows,
     fresh_fit,

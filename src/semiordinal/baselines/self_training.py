@@ -10,9 +10,9 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 
 from .._checks import check_count
+from .._decide import ThresholdPredictor
+from .._rows.training import fresh_fit, training_rows
 from .._typing import Array, Codes
-from ..estimators.prediction import ThresholdPredictor
-from ..estimators.training_rows import fresh_fit, training_rows
 
 
 class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):

@@ -11,11 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._checks import check_count, check_number
 from .._computing import blas_threads_for
+from .._decide import ThresholdPredictor
+from .._rows.training import check_every_class_labeled, fresh_fit, training_rows
 from .._typing import Array
 from ..estimators import KernelOrdinalClassifier, LinearOrdinalClassifier
 from ..estimators.base import BaseRiskClassifier, warn_if_short
-from ..estimators.prediction import ThresholdPredictor
-from ..estimators.training_rows import check_every_class_labeled, fresh_fit, training_rows
 from ..losses import get_loss
 from ..priors import resolve_prior
 from ..risks import Risk

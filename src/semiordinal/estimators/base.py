@@ -12,7 +12,9 @@ from sklearn.utils import check_random_state
 
 from .._checks import check_count, check_flag, check_number
 from .._computing import blas_threads_for
+from .._decide import ProbabilityPredictor
 from .._rows import DrawPartial, RowsInMemory, latent_scores
+from .._rows.training import TrainingRows, fresh_fit, training_rows
 from .._typing import Array
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss, get_loss
@@ -22,9 +24,7 @@ from ..risks import Risk
 from ..solvers import Solution, solve
 from ..thresholds import ThresholdMap, threshold_map
 from ._subsampling import subsampling_cost
-from .prediction import ProbabilityPredictor
 from .problem import Columns, FittingProblem, RiskParameters, Standardization
-from .training_rows import TrainingRows, fresh_fit, training_rows
 
 _RANDOM_STARTS = 2
 

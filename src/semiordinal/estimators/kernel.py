@@ -24,10 +24,10 @@ from .._rows import (
     kernel_rows,
     median_distance,
 )
+from .._rows.training import TrainingRows, check_finite
 from .._typing import Array
 from .base import BaseRiskClassifier
 from .problem import Columns
-from .training_rows import TrainingRows, check_finite
 from .tuned import BaseTunedClassifier
 
 

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from .._rows import MatrixRows, column_moments
+from .._rows.training import TrainingRows, check_finite
 from .base import BaseRiskClassifier
 from .problem import Columns, Standardization
-from .training_rows import TrainingRows, check_finite
 from .tuned import BaseTunedClassifier
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from .._checks import check_number
 from .._rows import MatrixRows, RowLabels, Rows, StreamedRows
+from .._rows.training import TrainingRows
 from .._typing import Array
 from ..empirical_risk import EmpiricalRisk, risk_on_rows
 from ..losses import OrdinalLoss
 from ..objective import Coordinates, Objective
 from ..priors import warn_of_slight_priors
 from ..risks import REMOVED_CLASSES, SUPERVISED_WEIGHTS, Risk, get_correction, removed_by_rule
-from .training_rows import TrainingRows
 
 
 @dataclass(frozen=True)

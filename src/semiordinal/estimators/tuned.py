@@ -12,42 +12,42 @@ from sklearn.utils import check_random_state
 
 from .._checks import check_count, check_flag, check_list, check_number
 from .._computing import blas_threads_for
+from .._decide import (
+    THRESHOLDS,
+    Decision,
+    Gain,
+    ProbabilityPredictor,
+    decide,
+    estimate_prior,
+)
 from .._rows import DrawPartial
+from .._rows.training import (
+    TrainingRows,
+    check_every_class_labeled,
+    fresh_fit,
+    training_rows,
+)
 from .._typing import Array, Codes
-from ..calibration import calibrate_on_labels
 from ..losses import get_loss
 from ..priors import (
     CLASS_PRIORS,
     ESTIMATED_PRIOR,
     resolve_prior,
-    shifted_prior,
 )
 from ..risks import Risk, get_correction
 from ..tuning import (
-    THRESHOLDS,
     Candidate,
     Choice,
-    ChosenThresholds,
     Fold,
-    Gain,
     TuningRows,
-    choose_thresholds,
     get_criterion,
-    held_out_scores,
     labeled_folds,
     leave_one_out_path,
     search,
     split_rows,
 )
 from .base import BaseRiskClassifier
-from .prediction import ProbabilityPredictor
 from .problem import FittingProblem, removed_code
-from .training_rows import (
-    TrainingRows,
-    check_every_class_labeled,
-    fresh_fit,
-    training_rows,
-)
 
 # Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
 _PENALTY_WITHOUT_FOLDS = 0.01
@@ -154,8 +154,8 @@ class BaseTunedClassifier(ProbabilityPredictor):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
-        thresholds = self._thresholds(settings[setting], problem, choice, model)
-        self._store(model, rows, choice, candidate, thresholds)
+        decision = self._decision(settings[setting], problem, choice, model)
+        self._store(model, rows, choice, candidate, decision)
 
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -224,42 +224,38 @@ class BaseTunedClassifier(ProbabilityPredictor):
         )
 
     def _estimated_prior(self, settings: list[TuningRows], folds: list[Fold]) -> Array:
-        """Priors of the unlabelled rows by EM, from probabilities calibrated on held-out rows."""
+        """Class shares of the unlabelled rows, from the best fit to the labelled rows."""
         choice = self._choose(settings, folds, [])
         assert choice is not None
         rows = settings[choice.setting]
-        if not len(rows.unlabeled):
-            return rows.class_prior
-        # The scores of the folds' models stand for those of one model, on their own scales.
-        coef = choice.held_out.coefs.mean(axis=0)
-        scores = held_out_scores(choice.held_out, rows, coef)
-        assert scores.unlabeled is not None
-        calibrated = calibrate_on_labels(scores, rows.class_prior)
-        return shifted_prior(calibrated.probabilities(scores.unlabeled), rows.class_prior)
+        # The mean of the folds' models stands for one model.
+        models = choice.held_out
+        final = rows.final_scores(models.coefs.mean(axis=0), models.thresholds.mean(axis=0))
+        return estimate_prior(models.standardized(rows), final, rows.class_prior)
 
-    def _thresholds(
+    def _decision(
         self,
         rows: TuningRows,
         problem: FittingProblem,
         choice: Choice | None,
         model: BaseRiskClassifier,
-    ) -> ChosenThresholds:
+    ) -> Decision:
         if choice is None:
             why = "No class has two labelled rows, so nothing could be held out to choose by."
-            return ChosenThresholds(model.thresholds_, "risk", 0.0, Gain(), why)
+            return Decision(model.thresholds_, "risk", 0.0, Gain(), why)
         offset = 0.0 if problem.center is None else problem.center @ model.coef_
         from_labels = isinstance(self.class_prior, str) and self.class_prior == "labels"
-        chosen = choose_thresholds(
+        decision = decide(
             self.thresholds,
-            choice.held_out,
-            rows,
-            model.coef_,
-            model.thresholds_ - offset,
+            rows.loss.task,
+            choice.held_out.standardized(rows),
+            rows.final_scores(model.coef_, model.thresholds_ - offset),
+            rows.class_prior,
             not from_labels,
             float(self.safety),
-            choice.supervised_held_out,
+            choice.supervised_held_out.predicted,
         )
-        return replace(chosen, thresholds=chosen.thresholds + offset)
+        return replace(decision, thresholds=decision.thresholds + offset)
 
     def _store(
         self,
@@ -267,24 +263,24 @@ class BaseTunedClassifier(ProbabilityPredictor):
         rows: TrainingRows,
         choice: Choice | None,
         candidate: Candidate,
-        chosen: ChosenThresholds,
+        decision: Decision,
     ) -> None:
         """Set the fitted attributes."""
-        if chosen.kind != "risk" and get_loss(self.loss, self.margin).has_probabilities:
+        if decision.kind != "risk" and get_loss(self.loss, self.margin).has_probabilities:
             # On this scale σ(θ − f) is the calibrated probability.
-            model.coef_ = model.coef_ * chosen.log_odds
-            model.thresholds_ = chosen.thresholds * chosen.log_odds
+            model.coef_ = model.coef_ * decision.log_odds
+            model.thresholds_ = decision.thresholds * decision.log_odds
         else:
-            model.thresholds_ = chosen.thresholds
+            model.thresholds_ = decision.thresholds
         self.estimator_ = model
         for name, value in vars(model).items():
             if name.endswith("_"):
                 setattr(self, name, value)
         self.l2_ = candidate.l2
         self.unlabeled_weight_ = candidate.unlabeled_weight
-        self.prior_share_ = chosen.prior_share
-        self.gain_, self.gain_se_ = chosen.gain.mean, chosen.gain.se
-        self.reason_ = f"{_risk_reason(choice, float(self.safety))} {chosen.reason}"
+        self.prior_share_ = decision.prior_share
+        self.gain_, self.gain_se_ = decision.gain.mean, decision.gain.se
+        self.reason_ = f"{_risk_reason(choice, float(self.safety))} {decision.reason}"
         self.cv_results_ = {} if choice is None else _results(choice, rows)
 
 

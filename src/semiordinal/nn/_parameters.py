@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import check_choice, check_count, check_flag, check_number, is_count
-from ..estimators.training_rows import TrainingRows
+from .._rows.training import TrainingRows
 from ..losses import get_loss
 from ._training import find_optimizer
 from .loss import CORRECTION_STEPS

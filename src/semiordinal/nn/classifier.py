@@ -11,11 +11,11 @@ import torch
 from sklearn.utils import check_random_state
 from skorch.helper import predefined_split
 
+from .._decide import ProbabilityPredictor
 from .._rows import MatrixRows, RowLabels, column_moments
+from .._rows.training import TrainingRows, fresh_fit, training_rows
 from .._typing import Array
-from ..estimators.prediction import ProbabilityPredictor
 from ..estimators.problem import RiskParameters
-from ..estimators.training_rows import TrainingRows, fresh_fit, training_rows
 from ..priors import resolve_prior
 from ..risks import Risk
 from ._callbacks import (

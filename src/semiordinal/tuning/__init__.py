@@ -4,24 +4,17 @@ from .criteria import get_criterion
 from .folds import Fold, labeled_folds, split_rows
 from .leave_one_out import leave_one_out_path
 from .problem import Candidate, TuningRows
-from .search import Choice, Gain, held_out_path, paired_gain, search
-from .thresholds import THRESHOLDS, ChosenThresholds, choose_thresholds, held_out_scores
+from .search import Choice, held_out_path, search
 
 __all__ = [
-    "THRESHOLDS",
     "Candidate",
     "Choice",
-    "ChosenThresholds",
     "Fold",
-    "Gain",
     "TuningRows",
-    "choose_thresholds",
     "get_criterion",
     "held_out_path",
-    "held_out_scores",
     "labeled_folds",
     "leave_one_out_path",
-    "paired_gain",
     "search",
     "split_rows",
 ]

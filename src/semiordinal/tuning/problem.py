@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .._rows import RowLabels, Rows, RowsInMemory
+from .._decide import FinalScores, HeldOutScores
+from .._rows import RowLabels, Rows, RowsInMemory, dense_rows, latent_scores
 from .._typing import Array, Codes
 from ..empirical_risk import risk_on_rows
 from ..losses import OrdinalLoss
@@ -97,6 +98,11 @@ class TuningRows:
     def with_prior(self, class_prior: Array) -> TuningRows:
         return replace(self, class_prior=class_prior)
 
+    def final_scores(self, coef: Array, thresholds: Array) -> FinalScores:
+        """Scores by a model that is to be decided on, as the decision layer takes them."""
+        latent = latent_scores(self.unlabeled_design, coef)
+        return FinalScores(latent, thresholds, are_unlabeled=len(self.unlabeled) > 0)
+
     def candidate_risk(self, candidate: Candidate) -> Risk:
         """The risk of a candidate, that of the labelled rows where there are no others."""
         gamma = candidate.unlabeled_weight if len(self.unlabeled) else 0.0
@@ -151,12 +157,6 @@ class FoldScores:
     def predicted(self) -> Codes:
         return (self.scores < 0).sum(axis=1)
 
-    def per_row(self, values: Array) -> tuple[Codes, Array]:
-        """Means of values over the times that a row was held out, for the rows that were."""
-        counts = np.bincount(self.rows)
-        held = np.flatnonzero(counts)
-        return held, np.bincount(self.rows, values)[held] / counts[held]
-
     def unlabeled_scores(self, rows: TuningRows) -> Iterator[Array]:
         """Latent scores of blocks of unlabelled rows by every fold's model: (rows, folds)."""
         for _, block in rows.unlabeled_design.blocks():
@@ -172,3 +172,20 @@ class FoldScores:
             squares += np.einsum("uf,uf->f", deviations, deviations)
         deviation = np.sqrt(squares / design.n_rows)
         return mean, np.where(deviation > 0, deviation, 1.0)
+
+    def standardized(self, rows: TuningRows) -> HeldOutScores:
+        """The scores on one scale for all folds, as the decision layer takes them."""
+        center, scale = self.unlabeled_moments(rows)
+        labels = rows.labels.take(rows.labeled)
+        never = np.flatnonzero(~np.isin(labels.codes, self.codes))
+        by_fold = (dense_rows(rows.labeled_design.take(never)) @ self.coefs.T - center) / scale
+        thresholds = (self.thresholds - center[:, None]) / scale[:, None]
+        return HeldOutScores(
+            self.rows,
+            (self.latent - center[self.fold]) / scale[self.fold],
+            thresholds[self.fold],
+            self.group,
+            (never, by_fold.mean(axis=1)),
+            labels,
+            rows.row_weights,
+        )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._decide import Gain, paired_gain
 from .._rows import latent_scores
 from .._typing import Array
 from ..objective import Objective
@@ -20,18 +21,6 @@ from .problem import Candidate, FoldScores, TuningRows
 FOLD_TOL = 1e-6
 # Nor need kinks of a margin, whose slopes change over a unit, be sharper than this.
 _FOLD_WIDTH = 0.03
-
-
-@dataclass(frozen=True)
-class Gain:
-    """A mean decrease of a loss over held-out rows, and its standard error."""
-
-    mean: float = 0.0
-    se: float = 0.0
-
-    def exceeds(self, safety: float) -> bool:
-        """Whether it is above zero by more than so many standard errors."""
-        return self.mean > safety * self.se and self.mean > 0
 
 
 @dataclass(frozen=True)
@@ -82,7 +71,7 @@ def search(
     def judge(setting: int, candidate: Candidate, held_out: FoldScores) -> Array:
         rows = settings[setting]
         losses = criterion.row_losses(held_out, rows)
-        mean = paired_gain(held_out, losses, np.zeros(len(losses)), rows.row_weights)
+        mean = paired_gain(held_out.rows, losses, np.zeros(len(losses)), rows.row_weights)
         for name, value in (
             ("setting", setting),
             ("l2", candidate.l2),
@@ -116,7 +105,7 @@ def search(
     for candidate in proposed:
         (held_out,) = along(rows, folds, [candidate], max_iter, held_out)
         losses = judge(setting, candidate, held_out)
-        gain = paired_gain(held_out, supervised_losses, losses, rows.row_weights)
+        gain = paired_gain(held_out.rows, supervised_losses, losses, rows.row_weights)
         if gain.exceeds(safety) and gain.mean > best_gain.mean:
             chosen, chosen_held_out, best_gain = candidate, held_out, gain
     return Choice(
@@ -182,16 +171,6 @@ def fold_scores(rows: TuningRows, folds: list[Fold], coefs: Array, thresholds: A
         coefs,
         thresholds,
     )
-
-
-def paired_gain(held_out: FoldScores, before: Array, after: Array, row_weights: Array) -> Gain:
-    """How much a loss of the held-out rows falls in the mean, with each row as one draw."""
-    held, difference = held_out.per_row(before - after)
-    weights = row_weights[held] / row_weights[held].sum()
-    mean = float(weights @ difference)
-    spread = float(weights**2 @ (difference - mean) ** 2)
-    n_rows = len(held)
-    return Gain(mean, float(np.sqrt(spread * n_rows / max(n_rows - 1, 1))))
 
 
 def solver_variables(objective: Objective, coef: Array, thresholds: Array) -> Array:

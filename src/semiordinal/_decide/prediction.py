@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from .._rows.training import feature_rows
 from .._typing import Array
 from ..labels import known_codes
 from ..losses import get_loss
 from ..metrics import task_error
-from .training_rows import feature_rows
 
 
 def _has_probabilities(estimator: Any) -> bool:

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from ._typing import Array, Codes
-from .losses import get_loss
+from .._typing import Array, Codes
+from ..losses import get_loss
 
 # Scores are thinned to so many for the sums over unlabelled rows: evenly spaced in rank.
 _MOST_SCORES = 500
@@ -92,7 +92,7 @@ def task_cuts(task: str, thresholds: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class HeldOutScores:
+class CalibrationScores:
     """Scores of labelled rows by models that were fitted without them, and scores to match.
 
     Parameters
@@ -115,10 +115,10 @@ class HeldOutScores:
     n_labeled: float
     unlabeled: Array | None
 
-    def take(self, rows: Codes) -> HeldOutScores:
+    def take(self, rows: Codes) -> CalibrationScores:
         """Some of the labelled rows."""
         weights = self.weights[rows]
-        return HeldOutScores(
+        return CalibrationScores(
             self.latent[rows],
             self.codes[rows],
             weights / weights.sum(),
@@ -158,7 +158,7 @@ class CalibratedThresholds:
         return np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
 
 
-def calibrate_on_labels(scores: HeldOutScores, class_prior: Array) -> CalibratedThresholds:
+def calibrate_on_labels(scores: CalibrationScores, class_prior: Array) -> CalibratedThresholds:
     """Slope and thresholds from held-out labelled rows alone.
 
     Examples
@@ -167,7 +167,7 @@ def calibrate_on_labels(scores: HeldOutScores, class_prior: Array) -> Calibrated
     >>> latent = np.linspace(-3, 3, 61)
     >>> codes = (latent + np.tile([-1.5, 0.0, 1.5], 21)[:61] > 0).astype(int)
     >>> prior = np.bincount(codes) / 61
-    >>> scores = HeldOutScores(latent, codes, np.full(61, 1 / 61), 61.0, None)
+    >>> scores = CalibrationScores(latent, codes, np.full(61, 1 / 61), 61.0, None)
     >>> found = calibrate_on_labels(scores, prior)
     >>> bool(1 < found.slope < 3), bool(abs(found.cuts("absolute")[0]) < 0.2)
     (True, True)
@@ -182,7 +182,7 @@ def calibrate_on_labels(scores: HeldOutScores, class_prior: Array) -> Calibrated
 
 
 def calibrate_at_prior(
-    scores: HeldOutScores, class_prior: Array, share: float | None = None
+    scores: CalibrationScores, class_prior: Array, share: float | None = None
 ) -> CalibratedThresholds:
     """Thresholds at the priors on unlabelled rows, drawn to those of labelled rows by evidence.
 
@@ -199,17 +199,17 @@ def calibrate_at_prior(
     >>> latent = np.linspace(-3, 3, 60)
     >>> codes = (latent + np.tile([-1.5, 0.0, 1.5], 20) > 0).astype(int)
     >>> weights = np.full(60, 1 / 60)
-    >>> alike = HeldOutScores(latent, codes, weights, 60.0, unlabeled=latent)
+    >>> alike = CalibrationScores(latent, codes, weights, 60.0, unlabeled=latent)
     >>> calibrate_at_prior(alike, np.array([0.5, 0.5])).prior_share
     1.0
-    >>> apart = HeldOutScores(latent, codes, weights, 60.0, unlabeled=latent + 2)
+    >>> apart = CalibrationScores(latent, codes, weights, 60.0, unlabeled=latent + 2)
     >>> calibrate_at_prior(apart, np.array([0.5, 0.5])).prior_share < 0.2
     True
     """
     if scores.unlabeled is None:
         raise ValueError("thresholds at the prior need unlabelled rows.")
     cumulative = np.cumsum(class_prior)[:-1]
-    unlabeled = thinned(scores.unlabeled)
+    unlabeled = spaced_in_rank(scores.unlabeled)
 
     def at(slope: float) -> Array:
         return thresholds_at_shares(slope * unlabeled, cumulative)
@@ -227,7 +227,7 @@ def calibrate_at_prior(
     return CalibratedThresholds(slope, blended, float(share), squared / n_thresholds)
 
 
-def _best_slope(scores: HeldOutScores, thresholds_at: Callable[[float], Array]) -> float:
+def _best_slope(scores: CalibrationScores, thresholds_at: Callable[[float], Array]) -> float:
     """The slope at which the AT-logistic loss of the held-out rows is smallest."""
     loss = get_loss("at")
     own = np.arange(len(scores.codes)), scores.codes
@@ -243,7 +243,7 @@ def _best_slope(scores: HeldOutScores, thresholds_at: Callable[[float], Array]) 
     return float(np.exp(found.x))
 
 
-def thinned(latent: Array) -> Array:
+def spaced_in_rank(latent: Array) -> Array:
     """Scores evenly spaced in rank, where there are more than a sum over them needs."""
     if len(latent) <= _MOST_SCORES:
         return latent

@@ -15,21 +15,14 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from .._computing import blas_threads_for
-from .._rows import (
-    BlockSum,
-    DrawPartial,
-    FinitePartial,
-    MatrixRows,
-    RowLabels,
-    RowSource,
-    StreamedRows,
-    drawn_rows,
-    is_source,
-    open_source,
-    read_stream,
-)
 from .._typing import Array
 from ..labels import encode_labels
+from .memory import BlockSum, MatrixRows
+from .opening import is_source, open_source
+from .rows import RowLabels
+from .sampling import DrawPartial, drawn_rows
+from .sources import RowSource
+from .stream import FinitePartial, StreamedRows, read_stream
 
 _DTYPES = [np.float64, np.float32]
 
