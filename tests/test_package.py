@@ -18,7 +18,7 @@ ROOT = Path(semiordinal.__file__).parent
 # Each part may import those before it, and others of its own group.
 LAYERS = [
     {"_typing"},
-    {"_checks", "_threads", "_files", "_workspace", "_progress", "_words"},
+    {"_checks", "_threads", "_files", "_workspace", "_progress", "_text"},
     {"margins"},
     {"losses"},
     {"corrections"},

@@ -25,7 +25,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 from sklearn.pipeline import Pipeline
 
 from . import __version__
-from ._files import written_whole
+from ._files import atomic_write
 
 __all__ = ["SUFFIX", "TRUSTED_TYPES", "ModelFile", "ModelFileError", "load", "read", "save"]
 
@@ -139,7 +139,7 @@ def save(
     _check_types(payload)
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
-    with written_whole(Path(path), force) as temporary:
+    with atomic_write(Path(path), force) as temporary:
         temporary.write_bytes(_sealed(manifest, payload))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
-from .._files import written_whole
+from .._files import atomic_write
 from .._typing import Array
 from ._discretize import equal_frequency_classes
 from .catalog import DATASETS, DatasetFacts, get_facts
@@ -87,7 +87,7 @@ def _numbers(features: Any) -> Any:
 def _keep(facts: DatasetFacts, folder: Path, frame: Any) -> None:
     path = path_of(facts.name, folder)
     if not path.exists():
-        with written_whole(path) as temporary:
+        with atomic_write(path) as temporary:
             frame.to_csv(temporary, index=False, compression={"method": "gzip", "mtime": 0})
 
 

@@ -17,7 +17,7 @@ from ..theory import (
     risk_hessian,
     risk_variance,
 )
-from .problem import Problem, Rows
+from .problem import DiagnosisProblem, Rows
 
 _FEWEST = 2  # rows of a class that a variance needs
 _MOST_UNLABELED = 2000
@@ -41,7 +41,7 @@ class VarianceEstimate:
     cross_fitted: bool
 
 
-def estimate_variance(problem: Problem) -> VarianceEstimate | str:
+def estimate_variance(problem: DiagnosisProblem) -> VarianceEstimate | str:
     """The variances, or the reason why there are none."""
     if (problem.counts < _FEWEST).any():
         lacking = [str(label) for label in problem.classes[problem.counts < _FEWEST]]
@@ -61,7 +61,7 @@ def estimate_variance(problem: Problem) -> VarianceEstimate | str:
     return VarianceEstimate(mean, all(of for _, of in found), bool(cross_fitted))
 
 
-def _halves(problem: Problem, random: np.random.Generator) -> tuple[Rows, Rows]:
+def _halves(problem: DiagnosisProblem, random: np.random.Generator) -> tuple[Rows, Rows]:
     """Every other labelled row of each class."""
     order = random.permutation(problem.labeled)
     order = order[np.argsort(problem.codes[order], kind="stable")]
@@ -69,7 +69,7 @@ def _halves(problem: Problem, random: np.random.Generator) -> tuple[Rows, Rows]:
 
 
 def _at(
-    problem: Problem, fitted: Rows, measured: Rows, unlabeled: Rows
+    problem: DiagnosisProblem, fitted: Rows, measured: Rows, unlabeled: Rows
 ) -> tuple[RiskVariance, bool]:
     """Variances at a supervised model, and whether they are of its parameters."""
     rows = np.concatenate([measured, unlabeled])

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._words import counted
-from .gain import CONFIDENCE, Gain
+from .._text import pluralize
+from .gain import CONFIDENCE, UnlabeledGain
 from .shift import CovariateShift, PriorShift
-from .words import percent
+from .text import percent
 
 USE, DO_NOT, CANNOT_TELL, NOTHING = "use", "don't", "can't tell", "nothing to judge"
 SHIFT_LEVEL = 0.001
@@ -41,7 +41,7 @@ class Verdict:
 
 
 def judge(
-    gain: Gain | None,
+    gain: UnlabeledGain | None,
     prior_shift: PriorShift | None,
     covariate_shift: CovariateShift | None,
     classes: NDArray[Any],
@@ -89,7 +89,7 @@ def _of_covariate_shift(shift: CovariateShift) -> str:
     )
 
 
-def _of_gain(gain: Gain, metric: str, n_unlabeled: int) -> Verdict:
+def _of_gain(gain: UnlabeledGain, metric: str, n_unlabeled: int) -> Verdict:
     change = f"the {metric} is {gain.semi:.3f} with them and {gain.supervised:.3f} without"
     if gain.supervised == 0:
         return Verdict(
@@ -116,7 +116,7 @@ def _of_gain(gain: Gain, metric: str, n_unlabeled: int) -> Verdict:
         remedy = f"there are too few unlabelled rows to judge ({n_unlabeled})."
     return Verdict(
         CANNOT_TELL,
-        f"Can't tell: {change} ({interval}), which {counted(gain.n_rows, 'labelled row')} cannot "
+        f"Can't tell: {change} ({interval}), which {pluralize(gain.n_rows, 'labelled row')} cannot "
         f"tell from no gain at all. The labelled rows alone are the simpler choice; {remedy}",
     )
 

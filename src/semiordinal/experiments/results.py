@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._files import written_whole
-from .._words import counted
+from .._files import atomic_write
+from .._text import pluralize
 from ..datasets import get_facts
 from ..plotting import (
     CurveDisplay,
@@ -89,7 +89,7 @@ class _Writer:
         if n_repeats < FEWEST_TO_TEST:
             bold = "the least mean, since so few repetitions cannot be tested"
         legend = (
-            f"Mean ± standard deviation over {counted(n_repeats, 'repetition')}, and in brackets "
+            f"Mean ± standard deviation over {pluralize(n_repeats, 'repetition')}, and in brackets "
             f"the paper's mean. Bold, among the paper's methods: {bold}; in brackets, the paper's "
             "own bold. "
         )
@@ -177,7 +177,7 @@ class _Writer:
         for suffix in _FORMATS:
             path = self.folder / f"{stem}.{suffix}"
             try:
-                with written_whole(path, force=True) as temporary:
+                with atomic_write(path, force=True) as temporary:
                     save_figure(figure, temporary, suffix)
             except OSError as error:
                 raise unwritable(path, error) from error

@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from .._files import OutputError, written_whole
-from .._words import counted, cut_list
+from .._files import OutputError, atomic_write
+from .._text import join_names, pluralize
 from .cells import Cell
 
 
@@ -86,9 +86,9 @@ class RecordStore:
         damaged = [str(self.path_of(cell)) for cell in found if cell not in whole]
         if damaged:
             raise DamagedRecordError(
-                f"Damaged, not what a run wrote: {counted(len(damaged), 'record')}, "
-                f"{cut_list(damaged, most=3)}. Delete such files and run the command again; their "
-                "cells alone are then run anew."
+                f"Damaged, not what a run wrote: {pluralize(len(damaged), 'record')}, "
+                f"{join_names(damaged, limit=3)}. Delete them and run the command again, which "
+                "runs only their cells."
             )
         return whole
 
@@ -108,7 +108,7 @@ def write_text(path: Path, text: str) -> None:
     """Write a file whole; where that fails, say what is safe and how to go on."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path, force=True) as temporary:
+        with atomic_write(path, force=True) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise unwritable(path, error) from error

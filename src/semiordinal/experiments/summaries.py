@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from .._words import counted
+from .._text import pluralize
 from .specs import LOSS_METRICS
 from .statistics import FEWEST_TO_TEST, Contest, Ranking, count_outcomes
 from .tables import ErrorTable
@@ -57,8 +57,8 @@ def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
 
 def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
     """Directions, wins and losses, and ranks of a table."""
-    problems = counted(len(table.problems), "problem")
-    lines = [f"{problems} (sets × losses), {counted(n_repeats, 'repetition')} each.", ""]
+    problems = pluralize(len(table.problems), "problem")
+    lines = [f"{problems} (sets × losses), {pluralize(n_repeats, 'repetition')} each.", ""]
     agreement = directions(table)
     if agreement:
         lines += [
@@ -129,8 +129,9 @@ def variance_summary(runs: pd.DataFrame) -> str:
     n_reduced = (least < 1).groupby(level=levels, sort=False).sum().to_dict()
     n_models = runs["repeat"].nunique()
     lines = [
-        f"Least ratio over γ = 0.1, ..., 1 of the median over {counted(n_models, 'random model')}, "
-        "with the γ where it is reached and the number of models with a ratio below one at some γ.",
+        f"Least ratio over γ = 0.1, ..., 1 of the median over "
+        f"{pluralize(n_models, 'random model')}, with the γ where it is reached and the number of "
+        "models with a ratio below one at some γ.",
         "",
     ]
     methods = list(dict.fromkeys(runs["method"]))
@@ -161,8 +162,8 @@ def median_ratios(runs: pd.DataFrame) -> pd.Series:
 def curve_summary(ratios: pd.DataFrame, n_repeats: int) -> str:
     """Ratios at the smallest and the largest number of unlabelled rows."""
     lines = [
-        f"Mean error over that of SV, over {counted(n_repeats, 'repetition')}, with the fewest and "
-        "with all unlabelled rows, and the number of sets where it is below one with all.",
+        f"Mean error over that of SV, over {pluralize(n_repeats, 'repetition')}, with the fewest "
+        "and with all unlabelled rows, and the number of sets where it is below one with all.",
         "",
         "| | fewest | all | sets below one with all |",
         "|---|---|---|---|",

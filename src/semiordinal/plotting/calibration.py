@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._text import pluralize
 from .._typing import Array
-from .._words import counted
 from ..labels import known_codes
 from ._display import Display, Point, Table
 from ._style import add_legend, class_colors, class_names, drawn_names, ink, new_axes
@@ -105,7 +105,7 @@ class CalibrationDisplay(Display):
                 x,
                 y,
                 f"class ≤ {name}: predicted {x:.2f}, observed {y:.2f}, "
-                f"{counted(int(count), 'row')}",
+                f"{pluralize(int(count), 'row')}",
             )
             for name, xs, ys in zip(self.names, self.predicted, self.observed, strict=True)
             for count, x, y in zip(self.counts, xs, ys, strict=True)

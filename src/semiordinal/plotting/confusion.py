@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
+from .._text import pluralize
 from .._typing import Array
-from .._words import counted
 from ..labels import encode_labels, known_codes
 from ._display import Display, Point, Table
 from ._style import METHOD_COLORS, class_names, ink, new_axes, set_class_ticks
@@ -117,7 +117,7 @@ class ConfusionDisplay(Display):
                 j,
                 i,
                 f"label {self.classes[i]}, predicted {self.classes[j]}: {short_count(count)} of "
-                f"{counted(short_count(totals[i]), 'row')} ({self.shares[i, j]:.0%})",
+                f"{pluralize(short_count(totals[i]), 'row')} ({self.shares[i, j]:.0%})",
             )
             for (i, j), count in np.ndenumerate(self.counts)
             if count

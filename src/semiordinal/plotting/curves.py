@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._text import pluralize
 from .._typing import Array
-from .._words import counted
 from ._display import Display, Point, Table
 from ._style import (
     LONGEST_NAME,
@@ -105,7 +105,7 @@ class CurveDisplay(Display):
 
     def points(self) -> list[Point]:
         return [
-            Point(size, mean[i], f"{name}, {counted(int(size), 'row')}: {self._said(name, i)}")
+            Point(size, mean[i], f"{name}, {pluralize(int(size), 'row')}: {self._said(name, i)}")
             for name, mean in self.means.items()
             for i, size in enumerate(self.sizes)
         ]

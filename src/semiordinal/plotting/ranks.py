@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import studentized_range
 
-from .._words import counted
+from .._text import pluralize
 from ._display import Display, Point, Table
 from ._style import LETTERS_PER_INCH, LONGEST_NAME, METHOD_COLORS, drawn_names, ink, new_axes
 
@@ -141,7 +141,7 @@ class RanksDisplay(Display):
             ax.plot([x, x], [-0.75, -0.95], **line)
         ax.annotate(
             f"critical difference {self.critical_difference:.2f} "
-            f"(Nemenyi, {self.alpha:.0%}, {counted(self.n_problems, 'problem')})",
+            f"(Nemenyi, {self.alpha:.0%}, {pluralize(self.n_problems, 'problem')})",
             (1, -0.85),
             xytext=(0, 6),
             textcoords="offset points",

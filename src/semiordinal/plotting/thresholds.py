@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import gaussian_kde
 
+from .._text import pluralize
 from .._typing import Array
-from .._words import counted
 from ..labels import known_codes
 from ._display import Display, Point, Table
 from ._style import add_legend, apart, class_colors, class_names, drawn_names, ink, new_axes
@@ -150,7 +150,7 @@ class ThresholdsDisplay(Display):
         for name, density, median, count in zip(
             self.classes, self.densities, self.quantiles[:, _MEDIAN], self.counts, strict=True
         ):
-            said = f"class {name}: {counted(int(count), 'row')}"
+            said = f"class {name}: {pluralize(int(count), 'row')}"
             if np.isfinite(density).all():
                 top = int(density.argmax())
                 place = self.grid[top]

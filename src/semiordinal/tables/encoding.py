@@ -13,8 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from . import cells
-from .columns import ColumnChoice
+from .columns import ColumnChoice, mark_missing, to_days, to_numbers, to_texts
 
 # Rarer categories of a column share one column of the encoding.
 _MOST_CATEGORIES = 100
@@ -67,9 +66,9 @@ class TypedColumns(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"The table lacks columns that the model was fitted with: {', '.join(missing)}."
             )
-        columns = {name: _checked(X[name], cells.numbers, "numbers") for name in self.numbers}
-        columns |= {name: _checked(X[name], cells.days, "dates") for name in self.dates}
-        columns |= {name: cells.texts(X[name]) for name in self.categories}
+        columns = {name: _checked(X[name], to_numbers, "numbers") for name in self.numbers}
+        columns |= {name: _checked(X[name], to_days, "dates") for name in self.dates}
+        columns |= {name: to_texts(X[name]) for name in self.categories}
         return pd.DataFrame(columns, index=X.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
@@ -83,7 +82,7 @@ class TypedColumns(TransformerMixin, BaseEstimator):
 def _checked(column: pd.Series, convert: Any, kind: str) -> pd.Series:
     """The column converted; an error where a cell that is there is of another kind."""
     values = convert(column)
-    unread = cells.with_gaps(column[values.isna()]).dropna()
+    unread = mark_missing(column[values.isna()]).dropna()
     if len(unread):
         example = str(unread.iloc[0])
         raise ValueError(
@@ -166,7 +165,7 @@ def unknown_categories(pipeline: Pipeline, frame: pd.DataFrame) -> dict[str, NDA
     one_hot = _one_hot(pipeline)
     found = {}
     for column, known in zip(typed.categories, one_hot.categories_, strict=True):
-        values = cells.texts(frame[column]).dropna().unique()
+        values = to_texts(frame[column]).dropna().unique()
         strange = values[~np.isin(values.astype(str), known.astype(str))]
         if len(strange):
             found[column] = strange

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..labels import ClassOrderWarning, encode_labels
-from . import cells
+from .columns import MISSING_WORDS, is_text, mark_missing
 from .reading import TableError
 
 # Words that people grade with, from low to high.
@@ -68,15 +68,15 @@ def read_labels(
 
     A word such as ``None`` means a missing label, unless it is one of ``names``.
     """
-    words = cells.MISSING_WORDS - set(names or ())
+    words = MISSING_WORDS - set(names or ())
     if missing_label is not None:
         words = words | {missing_label}
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
     is_truth = pd.api.types.is_bool_dtype(column.dtype)
-    if missing_label is not None and not cells.is_text(column):
+    if missing_label is not None and not is_text(column):
         column = column.mask(column == _number(missing_label))
-    values = cells.with_gaps(column.astype(str) if is_truth else column, words)
+    values = mark_missing(column.astype(str) if is_truth else column, words)
     present = values.notna().to_numpy()
     labels = np.full(len(values), None, dtype=object)
     found = pd.to_numeric(values[present], errors="coerce")

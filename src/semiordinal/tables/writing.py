@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .._files import written_whole
-from .cells import is_text
+from .._files import atomic_write
+from .columns import is_text
 from .reading import TableError
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -65,7 +65,7 @@ def table_writer(path: Path, schema: pa.Schema, force: bool = False) -> Iterator
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet", ".pq"):
         raise TableError(f"{str(path)!r} must end in .csv or .parquet.")
-    with written_whole(path, force) as temporary:
+    with atomic_write(path, force) as temporary:
         if suffix == ".csv":
             yield _CsvWriter(temporary)
         else:

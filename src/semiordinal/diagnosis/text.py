@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._words import counted
+from .._text import pluralize
 
 if TYPE_CHECKING:
     from .curves import EquivalentLabels
@@ -83,7 +83,9 @@ def worth_in_labels(found: EquivalentLabels) -> str:
 
 
 def _labels(number: float, kind: str = "") -> str:
-    return "any number of labels" if math.isinf(number) else counted(round(number), f"{kind}label")
+    return (
+        "any number of labels" if math.isinf(number) else pluralize(round(number), f"{kind}label")
+    )
 
 
 def _number(number: float) -> str:
