@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class OutputError(ValueError):
-    """A file cannot be written where it was asked for."""
+    """A file cannot be written at the given path."""
 
 
 def check_output(path: Path, force: bool = False) -> None:

@@ -4,9 +4,8 @@ A model file is a zip archive of two members, kept uncompressed so that a small 
 unpack to a large one: ``manifest.json``, which says what the model is, and ``model.skops``,
 the model in the format of the package skops. A digest of everything before it ends the file.
 
-The digest tells a damaged file from a whole one. It does not tell who wrote a file: what
-keeps a file of unknown origin from doing harm is that nothing but numbers, texts and the
-types of `TRUSTED_TYPES` is made from it.
+The digest detects damage. It does not say who wrote a file: a file of unknown origin can do no
+harm because nothing but numbers, texts and the types of `TRUSTED_TYPES` is made from it.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ class ModelFile:
 def save(
     model: Any, path: str | Path, force: bool = False, details: dict[str, Any] | None = None
 ) -> None:
-    """Write a fitted classifier to a model file, whole or not at all.
+    """Write a fitted classifier to a model file, completely or not at all.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ def check_estimated_prior(text: str, model: str, fixing: list[str]) -> None:
         )
     if fixing:
         raise UsageError(
-            "--class-prior em is found in the search for settings, so it cannot go with "
+            "--class-prior em is estimated in the search for settings, so it cannot go with "
             f"{' and '.join(fixing)}. Leave out one or the other."
         )
 

@@ -27,7 +27,7 @@ def evaluate(
     encoding: options.EncodingOption = "utf-8",
     as_json: options.JsonOption = False,
 ) -> None:
-    """Compare predictions with the labels of a table; rows without one are passed over.
+    """Compare predictions with the labels of a table; rows without one are ignored.
 
     MAE, MZE and MSE are the mean absolute, zero-one and squared error of positions in the
     class order, QWK is the quadratically weighted kappa. Use rows that were not fitted to.
@@ -68,7 +68,7 @@ def evaluate(
         )
         return
     labeled = pluralize(len(held_out.codes), "row")
-    console.print_line(f"{labeled} with a label; {n_unlabeled:,} without, passed over.")
+    console.print_line(f"{labeled} with a label; {n_unlabeled:,} without, ignored.")
     console.print_table(
         "Errors", list(METRICS), [[console.format_number(scores[m]) for m in METRICS]], 0
     )

@@ -41,8 +41,8 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments and write tables, figures and a summary.
 
-    Every finished cell is recorded, so a run that was stopped goes on where it was when the
-    same command is given again, and more repetitions keep those that are there. Data sets are
+    Every finished cell is recorded, so the same command continues a run that was stopped,
+    and more repetitions add to those that are there. Data sets are
     read from the folder SEMIORDINAL_DATA.
 
     Examples:

@@ -45,11 +45,11 @@ class EquivalentLabels:
     n_labeled : int
         Labels that there are.
     total : float
-        Labels that would do; infinite where no number would, NaN where it cannot be told.
+        Labels that would do; infinite if no number would, NaN if it is unknown.
     low, high : float
         Labels that would do at the ends of the gain's 90 % interval.
     reason : str
-        Why it cannot be told, if so.
+        Why it is unknown, if so.
     """
 
     n_labeled: int

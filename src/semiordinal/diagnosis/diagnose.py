@@ -91,12 +91,12 @@ def diagnose(
         Labels; NaN, None, pd.NA or the estimator's ``missing_label`` where a row has none.
     estimator : LinearOrdinalClassifier or KernelOrdinalClassifier, fitted or not, optional
         Judged with its settings as they are, by default those of ``LinearOrdinalClassifier()``.
-        Tuned classifiers are refused: they say in ``gain_`` what they found themselves.
+        Tuned classifiers are refused: their ``gain_`` says what the unlabelled rows change.
     curves : bool, default=True
         Whether to compute the learning curves and the equivalent number of labels, which
         take most of the time.
     most_unlabeled : int, default=5000
-        Of more unlabelled rows, so many are drawn at random.
+        If there are more unlabelled rows, so many are drawn at random.
     random_state : int, RandomState or None, default=0
 
     Returns

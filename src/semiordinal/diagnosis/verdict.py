@@ -6,9 +6,9 @@ The rule, in this order:
 2. Where a check finds that they come from elsewhere, they are not to be used: what they tell
    rests on that. Since it overrules all other evidence, a finding must be significant at 0.1 %,
    and of a size that matters: large tables show small shifts.
-3. Where the interval of the gain lies below 2 % of the supervised error, they are of no use.
+3. Where the interval of the gain lies below 2 % of the supervised error, they are not worth using.
 4. Where it lies above zero, they are.
-5. Else it cannot be told.
+5. Otherwise one cannot tell.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def judge(
     metric: str,
     n_unlabeled: int,
 ) -> Verdict:
-    """The verdict from what was found; None stands for what there was no way to find."""
+    """The verdict from the evidence; None stands for evidence that could not be had."""
     if prior_shift is None or covariate_shift is None:
         return Verdict(
             NOTHING, "Every row has a label, so there are no unlabelled rows and nothing to judge."

@@ -76,12 +76,12 @@ class Contest:
 
 def contests(runs: pd.DataFrame) -> list[Contest]:
     """One contest for each set and loss, in the order of the runs."""
-    found = []
+    by_problem = []
     for (name, loss), part in runs.groupby(["set", "loss"], sort=False):
         errors = part.pivot(index="repeat", columns="method", values="error")
         order = list(dict.fromkeys(part["method"]))
-        found.append(Contest(str(name), str(loss), errors[order]))
-    return found
+        by_problem.append(Contest(str(name), str(loss), errors[order]))
+    return by_problem
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
     Gives the cells that agree, those compared, and those where the paper has SEMI below SV.
     Equal means agree with none.
     """
-    found = {}
+    agreements = {}
     for one, other in rivals(table.paper_methods):
         agree = compared = papers_gains = 0
         for problem in table.problems:
@@ -51,8 +51,8 @@ def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
             agree += problem.gain(one, other) * printed_gain > 0
             papers_gains += printed_gain > 0
         if compared:
-            found[one] = (agree, compared, papers_gains)
-    return found
+            agreements[one] = (agree, compared, papers_gains)
+    return agreements
 
 
 def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
@@ -150,8 +150,8 @@ def variance_summary(runs: pd.DataFrame) -> str:
                 if ratios.min() >= 1:
                     not_reduced.append(f"{name} ({loss.upper()}, {method})")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    told = ", ".join(not_reduced) if not_reduced else "none"
-    return "\n".join([*lines, "", f"No reduction of the median for any γ: {told}.", ""])
+    names = ", ".join(not_reduced) if not_reduced else "none"
+    return "\n".join([*lines, "", f"No reduction of the median for any γ: {names}.", ""])
 
 
 def median_ratios(runs: pd.DataFrame) -> pd.Series:

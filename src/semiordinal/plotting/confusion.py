@@ -37,7 +37,7 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
-        """Of a fitted classifier; rows without a label are passed over."""
+        """Of a fitted classifier; rows without a label are ignored."""
         codes = known_codes(y, estimator.classes_, getattr(estimator, "missing_label", np.nan))
         predicted = known_codes(estimator.predict(X), estimator.classes_)
         return cls.from_codes(codes, predicted, estimator.classes_)
@@ -142,7 +142,7 @@ def plot_confusion(y_true: Any, y_pred: Any, classes: Any = None, ax: Any = None
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels; rows without one are passed over.
+        Labels; rows without one are ignored.
     y_pred : array-like of shape (n_samples,)
     classes : array-like, optional
         Classes from the lowest to the highest, where their values do not tell.

@@ -74,12 +74,12 @@ class RanksDisplay(Display):
     def groups(self) -> list[tuple[int, int]]:
         """First and last position of the largest groups whose ranks do not differ."""
         ranks = np.array(list(self.ranks.values()))
-        found: list[tuple[int, int]] = []
+        groups: list[tuple[int, int]] = []
         for first in range(len(ranks)):
             last = int(np.flatnonzero(ranks - ranks[first] < self.critical_difference).max())
-            if last > first and (not found or last > found[-1][1]):
-                found.append((first, last))
-        return found
+            if last > first and (not groups or last > groups[-1][1]):
+                groups.append((first, last))
+        return groups
 
     def plot(self, ax: Any = None) -> Any:
         k = len(self.ranks)

@@ -54,7 +54,7 @@ def render(page: Page, details: dict[str, str]) -> str:
 
 
 def write_report(html: str, path: str | Path, force: bool = False) -> None:
-    """Write a page to a file, whole or not at all.
+    """Write a page to a file, completely or not at all.
 
     Parameters
     ----------

@@ -60,21 +60,25 @@ def choose_columns(
     (['x'], ['c'], {'id': 'it looks like an id: every row has another value'})
     """
     choice = ColumnChoice()
-    homes = {"number": choice.numbers, "date": choice.dates, "category": choice.categories}
+    columns_by_kind = {
+        "number": choice.numbers,
+        "date": choice.dates,
+        "category": choice.categories,
+    }
     for name in frame.columns:
         if name in drop:
-            choice.dropped[name] = "as asked"
+            choice.dropped[name] = "as requested"
             continue
         if _is_nested(frame[name]):
             choice.dropped[name] = "its cells are lists or records"
             continue
         values = mark_missing(frame[name])
         kind, trouble = _kind(values)
-        trouble = trouble or ("" if name in keep else _uselessness(name, values, kind))
+        trouble = trouble or ("" if name in keep else _why_useless(name, values, kind))
         if trouble:
             choice.dropped[name] = trouble
         else:
-            homes[kind].append(name)
+            columns_by_kind[kind].append(name)
     return choice
 
 
@@ -109,8 +113,8 @@ def _is_code(value: str) -> bool:
     return re.fullmatch(r"0\d+", str(value)) is not None
 
 
-def _uselessness(name: str, values: pd.Series, kind: str) -> str:
-    """Why a column is of no use as a feature; empty if it may be."""
+def _why_useless(name: str, values: pd.Series, kind: str) -> str:
+    """Why a column is useless as a feature; empty if it may be useful."""
     present = values.dropna()
     n_distinct = present.astype(str).nunique()
     if n_distinct == 0:
@@ -135,9 +139,9 @@ def _counts_rows(present: pd.Series) -> bool:
 
 
 def mark_missing(cells: pd.Series, words: Collection[str] = MISSING_WORDS) -> pd.Series:
-    """Texts without blanks around them, and missing where they are a word for it.
+    """Strip blanks around texts, and make words such as ``NA`` missing.
 
-    Cells that are no text, such as numbers of a Parquet file, are left as they are.
+    Cells that are not texts, such as numbers of a Parquet file, are left as they are.
 
     Examples
     --------
@@ -146,7 +150,7 @@ def mark_missing(cells: pd.Series, words: Collection[str] = MISSING_WORDS) -> pd
     """
     if not is_text(cells):
         return cells
-    # Texts repeat, so each is looked at once.
+    # Texts repeat, so each distinct one is handled once.
     codes, distinct = pd.factorize(cells.astype(object))
     tidy = [str(text).strip() for text in distinct]
     # Code −1, of missing cells, takes the last entry.

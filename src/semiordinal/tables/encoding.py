@@ -24,7 +24,7 @@ class TypedColumns(TransformerMixin, BaseEstimator):
     """The feature columns of a table: floats for numbers and dates, texts for categories.
 
     What a cell means was decided when the model was fitted, so that batches of a file are
-    all read alike. Other columns are passed over.
+    all read alike. Other columns are ignored.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def encoded_names(pipeline: Pipeline) -> list[str]:
     if typed.categories:
         one_hot = _one_hot(pipeline)
         # scikit-learn joins name and category by an underscore, which may be in both.
-        for column, outputs in zip(typed.categories, _outputs(one_hot), strict=True):
+        for column, outputs in zip(typed.categories, _output_categories(one_hot), strict=True):
             names += [f"{column} = {category}" for category in outputs]
     return names
 
@@ -146,7 +146,7 @@ def _one_hot(pipeline: Pipeline) -> OneHotEncoder:
     return pipeline["encoded"].named_transformers_["categories"]["one_hot"]
 
 
-def _outputs(one_hot: OneHotEncoder) -> list[list[str]]:
+def _output_categories(one_hot: OneHotEncoder) -> list[list[str]]:
     """Categories that have a column of their own in the encoding, and one for the rare."""
     rare = one_hot.infrequent_categories_
     outputs = []
@@ -163,10 +163,10 @@ def unknown_categories(pipeline: Pipeline, frame: pd.DataFrame) -> dict[str, NDA
     if not typed.categories:
         return {}
     one_hot = _one_hot(pipeline)
-    found = {}
+    unknown = {}
     for column, known in zip(typed.categories, one_hot.categories_, strict=True):
         values = to_texts(frame[column]).dropna().unique()
-        strange = values[~np.isin(values.astype(str), known.astype(str))]
-        if len(strange):
-            found[column] = strange
-    return found
+        new = values[~np.isin(values.astype(str), known.astype(str))]
+        if len(new):
+            unknown[column] = new
+    return unknown

@@ -1,4 +1,4 @@
-"""Writing tables a batch at a time, so that spreadsheets take no cell for a formula."""
+"""Writing tables a batch at a time, without cells that spreadsheets would run as formulas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _CsvWriter:
         self._has_header = False
 
     def write(self, frame: pd.DataFrame) -> None:
-        safe = harmless(frame)
+        safe = escape_formulas(frame)
         safe.to_csv(
             self._path,
             mode="a" if self._has_header else "w",
@@ -61,7 +61,7 @@ class _ParquetWriter:
 
 @contextmanager
 def table_writer(path: Path, schema: pa.Schema, force: bool = False) -> Iterator[TableWriter]:
-    """Write a CSV or Parquet file, by its suffix, that is there whole or not at all."""
+    """Write a CSV or Parquet file, by its suffix, completely or not at all."""
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet", ".pq"):
         raise TableError(f"{str(path)!r} must end in .csv or .parquet.")
@@ -73,26 +73,24 @@ def table_writer(path: Path, schema: pa.Schema, force: bool = False) -> Iterator
                 yield _ParquetWriter(writer)
 
 
-def harmless(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with an apostrophe before names and texts that a spreadsheet would run.
+def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put an apostrophe before names and texts that a spreadsheet would run.
 
     Numbers, and texts that are numbers, are left alone.
 
     Examples
     --------
-    >>> harmless(pd.DataFrame({"id": ["=cmd()", "-5", "a"], "x": [-1, 2, 3]}))["id"].tolist()
+    >>> escape_formulas(pd.DataFrame({"id": ["=cmd()", "-5", "a"], "x": [-1, 2, 3]}))["id"].tolist()
     ["'=cmd()", '-5', 'a']
     """
     safe = {
-        _harmless_cell(name): frame[name].map(_harmless_cell)
-        if is_text(frame[name])
-        else frame[name]
+        _escape_cell(name): frame[name].map(_escape_cell) if is_text(frame[name]) else frame[name]
         for name in frame.columns
     }
     return pd.DataFrame(safe, index=frame.index)
 
 
-def _harmless_cell(cell: Any) -> Any:
+def _escape_cell(cell: Any) -> Any:
     if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS):
         return cell
     try:
