@@ -210,9 +210,9 @@ def test_a_killed_run_goes_on_to_the_same_bytes(toy_folder, tmp_path):
 def test_all_runs_what_each_experiment_has_of_what_is_asked(toy_folder, tmp_path):
     few = ("--sets", "toy", "--losses", "ls", "--methods", "SV,SEMI1", "--repeats", "1")
     told = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path).out
-    assert "Note: large-at has none of what is asked for." in told
+    assert "Note: large-at has none of what is requested." in told
     again = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path, "--json").json
-    assert "large-at has none of what is asked for." in again["notes"]
+    assert "large-at has none of what is requested." in again["notes"]
     assert (tmp_path / "small-exact" / "table.md").exists()
     assert (tmp_path / "variance" / "variance-ls.png").exists()
     assert not (tmp_path / "unlabeled-count-exact").exists()

@@ -54,7 +54,7 @@ def test_a_damaged_record_is_named_with_its_remedy(toy_folder, tmp_path, damage)
         "swapped": other.read_text(),
     }
     path.write_text(damaged[damage])
-    with pytest.raises(DamagedRecordError, match=f"1 record, .*{path.name}. Delete such files"):
+    with pytest.raises(DamagedRecordError, match=f"1 record, .*{path.name}. Delete them"):
         run_cells(cells, store)
     path.unlink()
     assert run_cells(cells, store) == expected

@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import wilcoxon
 
 from semiordinal.experiments import cells_of, get_experiment
-from semiordinal.experiments.paper import printed_results
 from semiordinal.experiments.results import write_results
 from semiordinal.experiments.specs import LOSS_METRICS
 from semiordinal.experiments.statistics import (
@@ -20,7 +19,7 @@ from semiordinal.experiments.statistics import (
     signed_rank_p_value,
 )
 from semiordinal.experiments.summaries import directions, rivals, variance_summary
-from semiordinal.experiments.tables import ErrorTable
+from semiordinal.experiments.tables import ErrorTable, printed_results
 
 
 def runs_of(errors, name="toy", loss="at"):

@@ -33,11 +33,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading
 
-from .baselines import (
-    ManifoldOrdinalClassifier,
-    OrdinalSelfTraining,
-    TransductiveOrdinalClassifier,
-)
+from .baselines import ManifoldOrdinalClassifier, OrdinalSelfTraining, TransductiveOrdinalClassifier
 from .baselines.peers import PeerClassifier
 from .estimators import (
     KernelOrdinalClassifier,

@@ -138,8 +138,10 @@ class DiagnosisInput:
     estimator: Any
 
 
-def read_diagnosis_input(model: str, settings: dict[str, Any], **table: Any) -> DiagnosisInput:
-    """What ``diagnose`` and ``report`` begin with; ``table`` are the options of `read_table`."""
+def read_diagnosis_input(
+    table_options: tuple[Any, ...], model: str, **settings: Any
+) -> DiagnosisInput:
+    """What ``diagnose`` and ``report`` start from; ``table_options`` are for `read_table`."""
     if model == "network":
         raise UsageError(
             "--model network: a network would have to be fitted more than a hundred times, so "
@@ -147,14 +149,11 @@ def read_diagnosis_input(model: str, settings: dict[str, Any], **table: Any) -> 
             "unlabelled rows change in a network's errors, semiordinal fit --model network says."
         )
     check_settings(model, settings["loss"], "logistic", models=TUNED_MODELS)
-    given = read_table(**table)
-    settings = {
-        **settings,
-        "class_prior": parse_class_prior(settings["class_prior"], given.target),
-        "removed_class": parse_removed_class(settings["removed_class"], given.target),
-    }
-    estimator = build_estimator(model, given.target, settings)
+    table = read_table(*table_options)
+    settings["class_prior"] = parse_class_prior(settings["class_prior"], table.target)
+    settings["removed_class"] = parse_removed_class(settings["removed_class"], table.target)
+    estimator = build_estimator(model, table.target, settings)
     # Filling gaps and encoding categories need no labels, so they are fitted to all rows once.
-    encoder = given.pipeline(estimator)[:-1]
-    X = encoder.fit_transform(given.frame)
-    return DiagnosisInput(given, X, encoded_names(encoder), estimator)
+    encoder = table.pipeline(estimator)[:-1]
+    X = encoder.fit_transform(table.frame)
+    return DiagnosisInput(table, X, encoded_names(encoder), estimator)

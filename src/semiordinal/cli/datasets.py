@@ -23,8 +23,7 @@ def datasets(
         int | None, typer.Option(min=2, help="Labels to keep, at random; by default all.")
     ] = None,
     fetch: Annotated[
-        bool,
-        typer.Option("--fetch", help="Get it from OpenML, into the folder SEMIORDINAL_DATA."),
+        bool, typer.Option("--fetch", help="Get it from OpenML, into the folder SEMIORDINAL_DATA.")
     ] = False,
     seed: options.SeedOption = 0,
     force: options.ForceOption = False,
@@ -145,5 +144,5 @@ def _write(frame: Any, out: Path, force: bool) -> None:
     from ..tables.writing import table_writer
 
     schema = pa.Schema.from_pandas(frame, preserve_index=False)
-    with table_writer(out, schema, force) as writer:
-        writer.write(frame)
+    with table_writer(out, schema, force) as write:
+        write(frame)

@@ -51,22 +51,14 @@ def diagnose(
     from ._settings import read_diagnosis_input
 
     given = read_diagnosis_input(
+        (data, encoding, target, order, missing_label, keep, drop),
         model,
-        {
-            "loss": loss,
-            "unlabeled_weight": unlabeled_weight,
-            "removed_class": removed_class,
-            "class_prior": class_prior,
-            "l2": l2,
-            "random_state": seed,
-        },
-        data=data,
-        encoding=encoding,
-        target=target,
-        order=order,
-        missing_label=missing_label,
-        keep=keep,
-        drop=drop,
+        loss=loss,
+        unlabeled_weight=unlabeled_weight,
+        removed_class=removed_class,
+        class_prior=class_prior,
+        l2=l2,
+        random_state=seed,
     )
     table = given.table
     with console.collect_warnings(table.notes):

@@ -53,8 +53,7 @@ def fit(
         typer.Option(help="labels, uniform, em (estimated), or known probabilities: 0.2,0.5,0.3."),
     ] = "labels",
     l2: Annotated[
-        float | None,
-        typer.Option(min=0.0, help="Weight of the penalty.", show_default=_TUNED),
+        float | None, typer.Option(min=0.0, help="Weight of the penalty.", show_default=_TUNED)
     ] = None,
     unlabeled_weight: Annotated[
         float | None,
@@ -66,8 +65,7 @@ def fit(
         ),
     ] = None,
     removed_class: Annotated[
-        str | None,
-        typer.Option(help=options.REMOVED_CLASS_HELP, show_default="median"),
+        str | None, typer.Option(help=options.REMOVED_CLASS_HELP, show_default="median")
     ] = None,
     no_tune: Annotated[
         bool,

@@ -16,10 +16,7 @@ _KINDS = {"numbers": "number", "dates": "date, in days", "categories": "category
 
 
 @console.command("inspect")
-def inspect(
-    model: options.ModelArgument,
-    as_json: options.JsonOption = False,
-) -> None:
+def inspect(model: options.ModelArgument, as_json: options.JsonOption = False) -> None:
     """Show what is in a model file: features, classes, thresholds, coefficients, origin.
 
     Coefficients are on the original scale: what one unit of a column adds to the score. A row

@@ -103,12 +103,12 @@ def _predict_file(
     id_types = {name: file.arrow_type(name) for name in id_columns}
     predictor, schema = _predictor(loaded, id_types, proba)
     counts = dict.fromkeys(loaded.classes, 0)
-    with table_writer(out, schema, force) as writer:
+    with table_writer(out, schema, force) as write:
         for batch in loaded.batches(file, id_columns, "Predicting"):
             predictions = predictor(batch)
             for label, count in predictions[PREDICTION].value_counts().items():
                 counts[label] += int(count)
-            writer.write(predictions)
+            write(predictions)
     return counts
 
 

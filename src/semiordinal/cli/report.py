@@ -57,22 +57,14 @@ def report(
     check_output(out, force)
     console.require_packages("The report needs", "report", "jinja2", "matplotlib")
     given = read_diagnosis_input(
+        (data, encoding, target, order, missing_label, keep, drop),
         model,
-        {
-            "loss": loss,
-            "unlabeled_weight": unlabeled_weight,
-            "removed_class": removed_class,
-            "class_prior": class_prior,
-            "l2": l2,
-            "random_state": seed,
-        },
-        data=data,
-        encoding=encoding,
-        target=target,
-        order=order,
-        missing_label=missing_label,
-        keep=keep,
-        drop=drop,
+        loss=loss,
+        unlabeled_weight=unlabeled_weight,
+        removed_class=removed_class,
+        class_prior=class_prior,
+        l2=l2,
+        random_state=seed,
     )
     fingerprint = given.table.fingerprint()
     details = {

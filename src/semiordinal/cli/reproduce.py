@@ -27,8 +27,7 @@ def reproduce(
         ),
     ],
     mode: Annotated[
-        str,
-        typer.Option(help="paper: its training and grids; exact: our solvers, l2 tuned."),
+        str, typer.Option(help="paper: its training and grids; exact: our solvers, l2 tuned.")
     ] = "exact",
     repeats: Annotated[int, typer.Option(min=1, help="Random draws of the rows.")] = 20,
     sets: Annotated[str | None, typer.Option(help="Data sets between commas; else all.")] = None,
@@ -118,12 +117,7 @@ def _among(names: list[str] | None, known: tuple[str, ...]) -> list[str] | None:
 
 
 def _run(
-    experiment: Experiment,
-    cells: list[Cell],
-    store: RecordStore,
-    out: Path,
-    jobs: int,
-    quiet: bool,
+    experiment: Experiment, cells: list[Cell], store: RecordStore, out: Path, jobs: int, quiet: bool
 ) -> dict[str, Any]:
     from ..experiments import run_cells
     from ..experiments.results import write_results

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
-from ._diabetes import load_diabetes_stages
+from ._discretize import load_diabetes_stages
 from .catalog import BUNDLED, DatasetFacts, get_facts
 
 FOLDER_VARIABLE = "SEMIORDINAL_DATA"

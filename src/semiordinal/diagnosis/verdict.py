@@ -100,8 +100,7 @@ def _of_gain(gain: UnlabeledGain, metric: str, n_unlabeled: int) -> Verdict:
     interval = f"a gain of {mean}, {percent(CONFIDENCE)} interval {low} to {high}"
     if ends[1] < 0:
         return Verdict(
-            DO_NOT,
-            f"Don't use the unlabelled rows: they do harm here; {change} ({interval}).",
+            DO_NOT, f"Don't use the unlabelled rows: they do harm here; {change} ({interval})."
         )
     if ends[1] < LEAST_GAIN:
         return Verdict(

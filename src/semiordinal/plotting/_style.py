@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 
 # Okabe and Ito's colours, which the colour-blind can tell apart: for what has no order.
-METHOD_COLORS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#7F7F7F",
-)
+METHOD_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 # The same hues for a dark page.
 METHOD_COLORS_ON_DARK = (
     "#4AA8E8",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -19,58 +20,44 @@ from .reading import TableError
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-class TableWriter(Protocol):
-    """Takes the rows of a table, batch by batch."""
-
-    def write(self, frame: pd.DataFrame) -> None:
-        """Append rows."""
-
-
-class _CsvWriter:
-    def __init__(self, path: Path):
-        self._path = path
-        self._has_header = False
-
-    def write(self, frame: pd.DataFrame) -> None:
-        safe = escape_formulas(frame)
-        safe.to_csv(
-            self._path,
-            mode="a" if self._has_header else "w",
-            header=not self._has_header,
-            index=False,
-            lineterminator="\n",
-            # Python's writer quotes what the line ends with, but not the other ends of lines.
-            quoting=csv.QUOTE_NONNUMERIC if _has_returns(safe) else csv.QUOTE_MINIMAL,
-        )
-        self._has_header = True
-
-
-def _has_returns(frame: pd.DataFrame) -> bool:
-    texts = [frame[name] for name in frame.columns if is_text(frame[name])]
-    return any("\r" in cell for column in texts for cell in column if isinstance(cell, str))
-
-
-class _ParquetWriter:
-    def __init__(self, writer: pq.ParquetWriter):
-        self._writer = writer
-
-    def write(self, frame: pd.DataFrame) -> None:
-        schema = self._writer.schema
-        self._writer.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False))
-
-
 @contextmanager
-def table_writer(path: Path, schema: pa.Schema, force: bool = False) -> Iterator[TableWriter]:
-    """Write a CSV or Parquet file, by its suffix, completely or not at all."""
+def table_writer(
+    path: Path, schema: pa.Schema, force: bool = False
+) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Yield a function that appends rows to a CSV or Parquet file, by its suffix.
+
+    The file is written completely or not at all.
+    """
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet", ".pq"):
         raise TableError(f"{str(path)!r} must end in .csv or .parquet.")
     with atomic_write(path, force) as temporary:
         if suffix == ".csv":
-            yield _CsvWriter(temporary)
+            yield partial(_append_csv, temporary)
         else:
             with pq.ParquetWriter(temporary, schema) as writer:
-                yield _ParquetWriter(writer)
+                yield lambda frame: writer.write_table(
+                    pa.Table.from_pandas(frame, schema, preserve_index=False)
+                )
+
+
+def _append_csv(path: Path, frame: pd.DataFrame) -> None:
+    """Add rows to a CSV file, which begins with the names of the columns."""
+    safe = escape_formulas(frame)
+    safe.to_csv(
+        path,
+        mode="a",
+        header=not path.exists(),
+        index=False,
+        lineterminator="\n",
+        # Python's writer quotes what the line ends with, but not the other ends of lines.
+        quoting=csv.QUOTE_NONNUMERIC if _has_returns(safe) else csv.QUOTE_MINIMAL,
+    )
+
+
+def _has_returns(frame: pd.DataFrame) -> bool:
+    texts = [frame[name] for name in frame.columns if is_text(frame[name])]
+    return any("\r" in cell for column in texts for cell in column if isinstance(cell, str))
 
 
 def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
