@@ -21,7 +21,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV
-from semiordinal._files import written_whole
+from semiordinal._files import atomic_write
 
 SETS = {  # the paper's best method on each
     "bank1-5": 0.248,
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
                     error = float(np.abs(model.predict(X_test) - y_test).mean())
                     record[method] = {"error": error, "seconds": time.process_time() - start}
                     start = time.process_time()
-            with written_whole(path) as temporary:
+            with atomic_write(path) as temporary:
                 temporary.write_text(json.dumps(record))
 
 

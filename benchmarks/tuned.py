@@ -25,7 +25,7 @@ import pandas as pd
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
-from semiordinal._files import written_whole
+from semiordinal._files import atomic_write
 from semiordinal.methods import get_method
 
 FEWEST_ROWS = 600
@@ -171,7 +171,7 @@ def run(arguments: argparse.Namespace) -> None:
                 break
             path.parent.mkdir(parents=True, exist_ok=True)
             record = run_cell(cell, arguments.data, results)
-            with written_whole(path, force=True) as temporary:
+            with atomic_write(path, force=True) as temporary:
                 temporary.write_text(json.dumps(record))
             done += 1
     print(f"{done} records written to {results}")
@@ -239,7 +239,7 @@ def report(arguments: argparse.Namespace) -> None:
             for method in methods
             if method != "SV-CV"
         ]
-        with written_whole(arguments.csv, force=True) as temporary:
+        with atomic_write(arguments.csv, force=True) as temporary:
             pd.concat(cells).round(5).to_csv(temporary, index=False)
 
 

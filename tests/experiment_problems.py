@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from semiordinal.datasets import get_facts
-from semiordinal.experiments.problems import rows_of
+from semiordinal.experiments.data import load_rows
 
 
 def made_up(folder, *names, seed=0):
@@ -27,6 +27,6 @@ def only_toy(tmp_path, monkeypatch):
     """For a fixture: a data folder that has toy and nothing else, and nothing read before."""
     folder = made_up(tmp_path / "data", "toy")
     monkeypatch.setenv("SEMIORDINAL_DATA", str(folder))
-    rows_of.cache_clear()
+    load_rows.cache_clear()
     yield folder
-    rows_of.cache_clear()
+    load_rows.cache_clear()

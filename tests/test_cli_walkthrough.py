@@ -199,7 +199,7 @@ def test_the_text_output_says_what_matters(tmp_path):
         assert text in told, text
     assert "Chosen from the data" not in told
     told = done("evaluate", model, tmp_path / "few.csv").out
-    assert "without, passed over" in told
+    assert "without, ignored" in told
 
 
 def test_parquet_in_and_out(tmp_path):
@@ -294,7 +294,7 @@ def test_settings_reach_the_model(tmp_path):
     assert (final.unlabeled_weight, final.removed_class_, final.l2) == (0.5, "mild", 0.1)
     np.testing.assert_allclose(final.class_prior_, [0.2, 0.5, 0.3])
     assert final.margin == "squared"
-    assert file.manifest["dropped"]["ward"] == "as asked"
+    assert file.manifest["dropped"]["ward"] == "as requested"
     assert "site" in file.manifest["features"]["categories"]
 
 

@@ -22,17 +22,17 @@ from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.diagnosis import (
     CovariateShift,
     EquivalentLabels,
-    Gain,
     PriorShift,
+    UnlabeledGain,
     bootstrap_coefficients,
     diagnose,
 )
 from semiordinal.diagnosis.curves import _equivalent
-from semiordinal.diagnosis.gain import cross_validated_gain, gain_of
-from semiordinal.diagnosis.problem import Problem
+from semiordinal.diagnosis.gain import gain_from_losses
+from semiordinal.diagnosis.problem import DiagnosisProblem, cross_validate, row_losses
 from semiordinal.diagnosis.shift import _imbalance, check_covariate_shift, check_prior_shift
+from semiordinal.diagnosis.text import prior_warning, worth_in_labels
 from semiordinal.diagnosis.verdict import judge
-from semiordinal.diagnosis.words import prior_warning, worth_in_labels
 from semiordinal.model_selection import LabeledKFold
 
 BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "diagnosis.py"
@@ -41,7 +41,7 @@ Y = mask_labels(STAGES, 60, random_state=0)
 
 
 def problem(y=Y, rows=X, estimator=None, seed=0):
-    return Problem.of(rows, y, estimator, 5000, seed)
+    return DiagnosisProblem.from_data(rows, y, estimator, 5000, seed)
 
 
 @pytest.mark.slow
@@ -64,7 +64,8 @@ def test_the_diagnosis_is_right_where_the_truth_is_known():
 def test_gain_is_that_of_a_plain_loop():
     given = problem()
     splits = given.splits()
-    found = cross_validated_gain(given, splits)
+    losses = row_losses(given, splits, cross_validate(given, splits))
+    found = gain_from_losses(losses, len(splits))
     errors = {0.0: np.zeros(len(Y)), 0.25: np.zeros(len(Y))}
     for repeat in range(5):
         folds = LabeledKFold(10, shuffle=True, random_state=given.seed + repeat).split(X, Y)
@@ -84,7 +85,7 @@ def test_gain_is_that_of_a_plain_loop():
 def test_rows_that_all_agree_leave_some_doubt():
     """A few rows without a difference do not rule out that other rows differ."""
     same = np.ones(20)
-    assert gain_of({"SV": same, "SEMI": same}, 10).standard_error == 1 / 20
+    assert gain_from_losses({"SV": same, "SEMI": same}, 10).standard_error == 1 / 20
 
 
 def test_a_given_prior_weighs_rows_and_is_told_to_the_supervised_fit():
@@ -171,7 +172,7 @@ def test_shifted_features_are_found():
 
 
 def gain_from(low, mean, high):
-    return Gain(0.6, 0.6 - mean, mean, 0.01, low, high, 60, 50)
+    return UnlabeledGain(0.6, 0.6 - mean, mean, 0.01, low, high, 60, 50)
 
 
 def test_equivalent_labels_lie_on_the_curve():
@@ -241,14 +242,14 @@ SAME = CovariateShift(0.5, 0.5)
 )
 def test_the_rule_on_the_gain(low, high, answer, said):
     middle = (low + high) / 2
-    gain = Gain(1.0, 1.0 - middle, middle, 0.01, low, high, 50, 50)
+    gain = UnlabeledGain(1.0, 1.0 - middle, middle, 0.01, low, high, 50, 50)
     verdict = judge(gain, NO_SHIFT, SAME, np.array([1, 2]), False, "MAE", 100)
     assert verdict.answer == answer
     assert said in verdict.sentence
 
 
 def test_more_labels_do_not_tell_without_unlabelled_rows():
-    gain = Gain(1.0, 1.0, -0.0001, 0.01, -0.1, 0.1, 50, 50)
+    gain = UnlabeledGain(1.0, 1.0, -0.0001, 0.01, -0.1, 0.1, 50, 50)
     told = judge(gain, NO_SHIFT, SAME, np.array([1, 2]), False, "MAE", 1).sentence
     assert "too few unlabelled rows to judge (1)" in told
     assert "more labels" not in told
@@ -284,7 +285,7 @@ def test_labels_that_do_not_have_the_shares_given_are_told():
 
 
 def test_the_rule_on_shifts():
-    gain = Gain(1.0, 0.5, 0.5, 0.01, 0.4, 0.6, 50, 50)
+    gain = UnlabeledGain(1.0, 0.5, 0.5, 0.01, 0.4, 0.6, 50, 50)
     classes = np.array(["low", "high"])
     shifted = PriorShift(np.full(2, 0.5), np.array([0.9, 0.1]), np.zeros(2), np.ones(2), 1e-5)
     verdict = judge(gain, shifted, SAME, classes, False, "MAE", 100)
@@ -301,7 +302,7 @@ def test_the_rule_on_shifts():
         == "use"
     )
     assert judge(None, NO_SHIFT, SAME, classes, False, "MAE", 100).answer == "can't tell"
-    perfect = Gain(0.0, 0.0, 0.0, 0.01, -0.02, 0.02, 50, 50)
+    perfect = UnlabeledGain(0.0, 0.0, 0.0, 0.01, -0.02, 0.02, 50, 50)
     assert judge(perfect, NO_SHIFT, SAME, classes, False, "MAE", 100).answer == "don't"
 
 

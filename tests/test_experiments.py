@@ -27,7 +27,7 @@ from semiordinal.experiments import (
     get_experiment,
     run_cells,
 )
-from semiordinal.experiments.problems import draw_problem, rows_of
+from semiordinal.experiments.data import draw_data, load_rows
 from semiordinal.experiments.specs import SMALL_SETS
 from semiordinal.experiments.training import run_fit
 
@@ -77,7 +77,7 @@ def test_sizes_and_priors_are_those_that_the_paper_prints():
 def test_rows_are_the_same_for_all_methods_and_losses_and_never_shared_between_parts(toy_folder):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 2, seed=0, sets=["toy"])
-    drawn = {cell: draw_problem(experiment, cell) for cell in cells}
+    drawn = {cell: draw_data(experiment, cell) for cell in cells}
     for cell, problem in drawn.items():
         first = next(p for c, p in drawn.items() if c.repeat == cell.repeat)
         np.testing.assert_array_equal(problem.X, first.X)
@@ -96,17 +96,17 @@ def test_rows_are_the_same_for_all_methods_and_losses_and_never_shared_between_p
 
 def test_fewer_unlabelled_rows_are_the_first_of_the_many(tmp_path, monkeypatch):
     monkeypatch.setenv("SEMIORDINAL_DATA", str(made_up(tmp_path / "data", "lev")))
-    rows_of.cache_clear()
+    load_rows.cache_clear()
     experiment = get_experiment("unlabeled-count")
     cells = cells_of(experiment, "exact", 1, 0, ["lev"], ["ls"], ["SV"])
     assert [cell.n_unlabeled for cell in cells] == [30, 100, None]
-    few, many = draw_problem(experiment, cells[0]), draw_problem(experiment, cells[-1])
+    few, many = draw_data(experiment, cells[0]), draw_data(experiment, cells[-1])
     assert (len(few.X), len(many.X)) == (50, 224)
     np.testing.assert_array_equal(few.y_test, many.y_test)
     np.testing.assert_array_equal(few.y[:20], many.y[:20])
     # Standardised by its own rows each: the same rows up to a linear map.
     np.testing.assert_allclose(np.corrcoef(few.X[:, 0], many.X[:50, 0])[0, 1], 1.0)
-    rows_of.cache_clear()
+    load_rows.cache_clear()
 
 
 def test_every_cell_has_a_key_of_its_own():
@@ -210,9 +210,9 @@ def test_a_killed_run_goes_on_to_the_same_bytes(toy_folder, tmp_path):
 def test_all_runs_what_each_experiment_has_of_what_is_asked(toy_folder, tmp_path):
     few = ("--sets", "toy", "--losses", "ls", "--methods", "SV,SEMI1", "--repeats", "1")
     told = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path).out
-    assert "Note: large-at has none of what is asked for." in told
+    assert "Note: large-at has none of what is requested." in told
     again = done("reproduce", "all", *few, "--jobs", "1", "--out", tmp_path, "--json").json
-    assert "large-at has none of what is asked for." in again["notes"]
+    assert "large-at has none of what is requested." in again["notes"]
     assert (tmp_path / "small-exact" / "table.md").exists()
     assert (tmp_path / "variance" / "variance-ls.png").exists()
     assert not (tmp_path / "unlabeled-count-exact").exists()
@@ -300,7 +300,7 @@ def test_bad_requests_are_refused_before_any_work(toy_folder, tmp_path, monkeypa
 
 def test_networks_without_torch_are_refused_by_name_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "find_spec", lambda name: None)
-    monkeypatch.setattr(engine, "rows_of", lambda *_: None)
+    monkeypatch.setattr(engine, "load_rows", lambda *_: None)
     cells = cells_of(get_experiment("large-at"), "paper", 1, 0, ["bank1-5"])
     with pytest.raises(ImportError, match=r"SV-NN.*semiordinal\[torch\]"):
         run_cells(cells, RecordStore(tmp_path))
@@ -328,7 +328,7 @@ def test_paper_mode_of_the_command(toy_folder, tmp_path):
 @pytest.mark.slow
 def test_curve_and_variance_of_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("SEMIORDINAL_DATA", str(made_up(tmp_path / "data", "lev", "swd")))
-    rows_of.cache_clear()
+    load_rows.cache_clear()
     few = ("--sets", "lev,swd", "--repeats", "2", "--jobs", "1", "--out", tmp_path)
     assert "fewest" in done("reproduce", "unlabeled-count", "--losses", "ls", *few).out
     ratios = (tmp_path / "unlabeled-count-exact" / "ratios.csv").read_text().splitlines()
@@ -337,14 +337,14 @@ def test_curve_and_variance_of_the_command(tmp_path, monkeypatch):
     for name in ("unlabeled-count-exact/curves-ls", "variance/variance-it"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
-    rows_of.cache_clear()
+    load_rows.cache_clear()
 
 
 @needs_data
 @pytest.mark.slow
 def test_large_columns_on_real_rows(tmp_path):
     """The columns of the large tables that are no networks and no TOR."""
-    rows_of.cache_clear()
+    load_rows.cache_clear()
     methods = "SSMOR,SV-Ker,SEMI1-Ker,SV-prior-Ker"
     told = done(
         *("reproduce", "large-ls", "--mode", "paper", "--sets", "bank1-5", "--methods", methods),
@@ -361,7 +361,7 @@ def test_large_columns_on_real_rows(tmp_path):
 @pytest.mark.slow
 def test_networks_on_real_rows_with_few_epochs():
     pytest.importorskip("skorch")
-    rows_of.cache_clear()
+    load_rows.cache_clear()
     experiment = get_experiment("large-ls")
     training = experiment.trainings["paper"]["network"]
     few = replace(training, settings={**training.settings, "max_epochs": 60})

@@ -16,7 +16,7 @@ from semiordinal.experiments import (
     get_experiment,
     run_cells,
 )
-from semiordinal.experiments.problems import rows_of
+from semiordinal.experiments.data import load_rows
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_damaged_record_is_named_with_its_remedy(toy_folder, tmp_path, damage)
         "swapped": other.read_text(),
     }
     path.write_text(damaged[damage])
-    with pytest.raises(DamagedRecordError, match=f"1 record, .*{path.name}. Delete such files"):
+    with pytest.raises(DamagedRecordError, match=f"1 record, .*{path.name}. Delete them"):
         run_cells(cells, store)
     path.unlink()
     assert run_cells(cells, store) == expected
@@ -82,12 +82,12 @@ def test_records_of_other_data_are_refused(toy_folder, tmp_path, monkeypatch):
     path = toy_folder / "toy.csv.gz"
     frame = pd.read_csv(path)
     frame.assign(x1=frame["x1"] + 1e-4).to_csv(path, index=False)
-    rows_of.cache_clear()
+    load_rows.cache_clear()
     with pytest.raises(ValueError, match=r"records of toy in '.*records' .* other rows.*--out"):
         run_cells(more, store)
     assert len(list(store.folder.rglob("*.json"))) == 2
     path.unlink()  # without data there is nothing to compare with
-    rows_of.cache_clear()
+    load_rows.cache_clear()
     assert run_cells(few, store) == expected
     frame.to_csv(path, index=False)
     assert run_cells(more, store)[:2] == expected
@@ -104,5 +104,5 @@ def test_records_that_tell_nothing_of_their_data_are_taken(toy_folder, tmp_path)
         assert len(record["notes"].pop("data")) == 10
         path.write_text(json.dumps(record))
     made_up(toy_folder, "toy", seed=1)
-    rows_of.cache_clear()
+    load_rows.cache_clear()
     assert run_cells(cells, store) == expected

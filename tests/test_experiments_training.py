@@ -7,7 +7,7 @@ import pytest
 
 from experiment_problems import only_toy
 from semiordinal.experiments import cells_of, get_experiment
-from semiordinal.experiments.problems import draw_problem, rows_of
+from semiordinal.experiments.data import draw_data, load_rows
 from semiordinal.experiments.specs import Column, Training
 from semiordinal.experiments.training import _build, _choose, _prior_weights, _validation_error
 from semiordinal.experiments.variances import WEIGHTS, run_variance
@@ -30,7 +30,7 @@ def toy_folder(tmp_path, monkeypatch):
 def test_variance_ratios_are_those_of_a_random_model_and_the_removed_class(loss):
     experiment = get_experiment("variance")
     (cell,) = cells_of(experiment, None, 1, 0, ["toy"], [loss])
-    X, y = rows_of("toy", True)[:2]
+    X, y = load_rows("toy", True)[:2]
     codes = y.astype(int) - 1
     rng = np.random.default_rng(cell.own_seed)
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -40,7 +40,7 @@ def test_variance_ratios_are_those_of_a_random_model_and_the_removed_class(loss)
     supervised = values[np.arange(len(y)), codes].var() / 20
     moments = class_moments(values, codes)
     found = risk_variance(moments, [5, 10, 5], 57, np.bincount(codes) / len(y))
-    counts = np.unique(draw_problem(experiment, cell).y[:20], return_counts=True)[1]
+    counts = np.unique(draw_data(experiment, cell).y[:20], return_counts=True)[1]
     result = run_variance(experiment, cell)
     for name, removed in {"SEMI1": counts.argmin(), "SEMI2": counts.argmax()}.items():
         assert result[name]["removed"] == removed + 1
@@ -76,7 +76,7 @@ def held_out():
     """A repetition where both estimates can be formed and choose different values."""
     experiment = get_experiment("small")
     for cell in cells_of(experiment, "exact", 30, 0, ["toy"], ["at"], ["SV"]):
-        problem = draw_problem(experiment, cell)
+        problem = draw_data(experiment, cell)
         splitter = LabeledShuffleSplit(
             1, test_size=1 / 3, random_state=cell.split_seed, split_unlabeled=True
         )

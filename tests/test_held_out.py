@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, cohen_kappa_score, mean_absolute_error
 
-from semiordinal.held_out import HeldOut, join
+from semiordinal.held_out import HeldOutPredictions
 
 RNG = np.random.default_rng(0)
 CODES, PREDICTED = RNG.integers(0, 4, size=50), RNG.integers(0, 4, size=50)
@@ -15,7 +15,7 @@ WEIGHTS, CUMULATIVE = RNG.uniform(0.5, 2.0, size=50), RNG.uniform(size=(50, 3))
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_scores_are_scikit_learns(weights):
-    found = HeldOut(CODES, PREDICTED, weights=weights).scores()
+    found = HeldOutPredictions(CODES, PREDICTED, weights=weights).scores()
     settings = {"sample_weight": weights}
     assert found["MAE"] == pytest.approx(mean_absolute_error(CODES, PREDICTED, **settings))
     assert found["MZE"] == pytest.approx(1 - accuracy_score(CODES, PREDICTED, **settings))
@@ -23,21 +23,31 @@ def test_scores_are_scikit_learns(weights):
     assert found["QWK"] == pytest.approx(kappa)
 
 
+@pytest.mark.parametrize("metric", ["MAE", "MZE", "MSE"])
+def test_the_mean_of_row_errors_is_the_score(metric):
+    predictions = HeldOutPredictions(CODES, PREDICTED)
+    assert predictions.errors(metric).mean() == pytest.approx(predictions.scores()[metric])
+
+
 def test_one_class_has_no_kappa():
-    assert np.isnan(HeldOut(np.ones(3, int), np.ones(3, int)).scores()["QWK"])
+    assert np.isnan(HeldOutPredictions(np.ones(3, int), np.ones(3, int)).scores()["QWK"])
 
 
 @pytest.mark.parametrize("more", [{}, {"weights": WEIGHTS}, {"cumulative": CUMULATIVE}])
 def test_parts_joined_are_the_whole(more):
-    whole = HeldOut(CODES, PREDICTED, **more)
+    whole = HeldOutPredictions(CODES, PREDICTED, **more)
     rest = {name: values[20:] for name, values in more.items()}
-    again = join([whole.first(20), HeldOut(CODES[20:], PREDICTED[20:], **rest)])
+    parts = [whole.first(20), HeldOutPredictions(CODES[20:], PREDICTED[20:], **rest)]
+    again = HeldOutPredictions.concatenate(parts)
     for name, values in vars(whole).items():
         np.testing.assert_array_equal(getattr(again, name), values)
 
 
 def test_parts_with_and_without_weights_are_not_joined():
-    weighted, plain = HeldOut(CODES, PREDICTED, weights=WEIGHTS), HeldOut(CODES, PREDICTED)
+    weighted, plain = (
+        HeldOutPredictions(CODES, PREDICTED, weights=WEIGHTS),
+        HeldOutPredictions(CODES, PREDICTED),
+    )
     for parts in ([weighted, plain], [plain, weighted]):
         with pytest.raises(ValueError, match="all parts or none"):
-            join(parts)
+            HeldOutPredictions.concatenate(parts)

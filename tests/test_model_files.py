@@ -25,7 +25,16 @@ from semiordinal import (
     TransductiveOrdinalClassifier,
 )
 from semiordinal._files import OutputError
-from semiordinal.model_files import SCHEMA, ModelFileError, _sealed, load, read, save
+from semiordinal.model_files import (
+    SCHEMA,
+    TRUSTED_TYPES,
+    ModelFileError,
+    _archive,
+    _rename_types,
+    load,
+    read,
+    save,
+)
 
 PROBLEM = make_problem(n_labeled=30)
 X, Y = PROBLEM.X, PROBLEM.y
@@ -42,13 +51,13 @@ def path(tmp_path):
 
 
 def rewrite(path, change_manifest=None, payload=None):
-    """Write a file anew with its digests right, as someone who wants to do harm would."""
+    """Write a file again with its digests right, as someone who wants to do harm would."""
     with zipfile.ZipFile(path) as archive:
         manifest = json.loads(archive.read("manifest.json"))
         payload = archive.read("model.skops") if payload is None else payload
     manifest["sha256"] = hashlib.sha256(payload).hexdigest()
     manifest |= change_manifest or {}
-    path.write_bytes(_sealed(manifest, payload))
+    path.write_bytes(_archive(manifest, payload))
 
 
 MODELS = {
@@ -73,6 +82,58 @@ def test_what_is_saved_comes_back(name, tmp_path):
     assert type(again) is type(model)
     assert again.classes_.tolist() == model.classes_.tolist()
     assert repr(again) == repr(model)
+
+
+FIRST_NAMES = {
+    "OrdinalSelfTraining": "baselines.self_training",
+    "TransductiveOrdinalClassifier": "baselines.transductive",
+    "KernelOrdinalClassifier": "estimators.kernel",
+    "LinearOrdinalClassifier": "estimators.linear",
+    "KernelOrdinalClassifierCV": "estimators.tuned",
+    "LinearOrdinalClassifierCV": "estimators.tuned",
+    "StoredNetwork": "nn.stored",
+    "TypedColumns": "tables.encoding",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_names_of_our_classes_do_not_tell_their_modules(name, tmp_path):
+    """So modules can move; and files of the first format, with the modules of then, load."""
+    path = tmp_path / "model.semiordinal"
+    model = MODELS[name]()
+    save(model, path)
+    with zipfile.ZipFile(path) as archive:
+        payload = archive.read("model.skops")
+    own = []
+
+    def first_name(stored):
+        package, _, class_name = stored.rpartition(".")
+        if package.startswith("semiordinal"):
+            own.append(package)
+            return f"semiordinal.{FIRST_NAMES[class_name]}.{class_name}"
+        return stored
+
+    first = _rename_types(payload, first_name)
+    assert set(own) == {"semiordinal"}
+    assert first != payload
+    rewrite(path, payload=first)
+    assert repr(load(path)) == repr(model)
+
+
+def test_every_name_that_was_ever_stored_is_known():
+    for class_name, module in FIRST_NAMES.items():
+        stored = {f"semiordinal.{class_name}", f"semiordinal.{module}.{class_name}"}
+        assert stored <= TRUSTED_TYPES
+
+
+def test_a_class_of_the_package_that_is_not_listed_is_refused(path):
+    with zipfile.ZipFile(path) as archive:
+        payload = archive.read("model.skops")
+    other = "semiordinal.baselines.manifold.ManifoldOrdinalClassifier"
+    own = "semiordinal.LinearOrdinalClassifier"
+    rewrite(path, payload=_rename_types(payload, lambda name: other if name == own else name))
+    with pytest.raises(ModelFileError, match=r"not on the list.*Manifold"):
+        load(path)
 
 
 def test_sparse_rows_come_back(tmp_path):

@@ -18,7 +18,7 @@ ROOT = Path(semiordinal.__file__).parent
 # Each part may import those before it, and others of its own group.
 LAYERS = [
     {"_typing"},
-    {"_checks", "_computing", "_files", "_progress", "_words"},
+    {"_checks", "_computing", "_files", "_progress", "_text"},
     {"margins"},
     {"losses"},
     {"risks", "priors"},

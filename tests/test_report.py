@@ -17,7 +17,6 @@ pytest.importorskip("jinja2")
 from cli_problems import FOLDER, ORDER, done, needs_data, patients, refused, with_few_labels
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.diagnosis import diagnose
 from semiordinal.metrics import TASKS, task_error
 from semiordinal.report import build_report, findings, sections
 
@@ -271,7 +270,8 @@ def test_too_few_labels_to_hold_one_out(diabetes):
 @pytest.fixture
 def quick(monkeypatch):
     """Reports without learning curves, which take most of the time."""
-    monkeypatch.setattr(findings, "diagnose", partial(diagnose, curves=False))
+    quick_diagnosis = partial(findings.diagnose_problem, curves=False)
+    monkeypatch.setattr(findings, "diagnose_problem", quick_diagnosis)
     monkeypatch.setattr(findings, "_MOST_DRAWS", 30)
 
 
@@ -282,7 +282,7 @@ def test_matrix_and_table_agree_with_the_headline(diabetes, prior):
     X, _, y = diabetes
     found = findings.find(X, y, LinearOrdinalClassifier(class_prior=prior), 0)
     assert found.n_rounds == 5
-    held_out = found.own_held_out
+    held_out = found.model_held_out
     section = sections.errors_section(found)
     counts = np.array([row[1:] for row in section.figures[0].tables[0].rows], dtype=float)
     np.testing.assert_allclose(counts.sum(), 60, atol=1)  # cells are rounded to a tenth
@@ -294,7 +294,7 @@ def test_matrix_and_table_agree_with_the_headline(diabetes, prior):
     assert sections.facts(found)[2].value == f"{mae:.2f}"
     compared = sections.comparison_section(found).tables[0]
     assert sum(row[1] for row in compared.rows) == pytest.approx(60, abs=0.2)
-    off = {name: each.distances for name, each in found.held_out.items()}
+    off = {name: each.errors("MAE") for name, each in found.held_out.items()}
     weights = np.ones(300) if held_out.weights is None else held_out.weights
     nearer = weights[off["SEMI"] < off["SV"]].sum() / 5
     assert compared.rows[0][1] == pytest.approx(nearer, abs=0.051)
@@ -326,7 +326,7 @@ def test_errors_are_told_by_the_metric_of_the_loss(diabetes, loss, metric):
     y = np.where(stages > 3, 2, stages)[:60]
     found = findings.find(X[:60], y, LinearOrdinalClassifier(loss=loss, l2=0.1), 0)
     section = sections.errors_section(found)
-    scores = found.own_held_out.scores()
+    scores = found.model_held_out.scores()
     assert f"({metric}); predicting always 2 (the median class)" in section.lead
     assert f"{scores[metric]:.2f}" in section.lead
     assert f"would give {task_error(TASKS[metric], y, np.full(60, 2)):.2f}" in section.lead
@@ -366,7 +366,7 @@ def test_bad_input_is_one_line(tmp_path, command):
     assert f"--order {ORDER}" in refused(2, *asked())
     order = ("--order", ORDER)
     told = refused(2, *asked(*order, "--model", "network"))
-    assert "only linear and kernel models are judged" in told
+    assert "only linear and kernel models are diagnosed" in told
     assert "semiordinal fit --model network says" in told
     assert "--model tree is not known" in refused(2, *asked(*order, "--model", "tree"))
     assert "--loss mae is not known" in refused(2, *asked(*order, "--loss", "mae"))

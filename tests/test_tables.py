@@ -8,8 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from semiordinal import LinearOrdinalClassifier
-from semiordinal.tables import cells
-from semiordinal.tables.columns import ColumnChoice, choose_columns
+from semiordinal.tables.columns import ColumnChoice, choose_columns, to_days
 from semiordinal.tables.encoding import encoded_names, table_pipeline
 from semiordinal.tables.target import read_target, suggest_order
 
@@ -71,7 +70,7 @@ def test_dates_are_days_wherever_they_come_from():
     texts = pd.Series(["2024-03-01", "2024-03-02 12:00", None])
     stamps = pd.to_datetime(texts, format="ISO8601")
     for column in (texts, stamps, stamps.dt.tz_localize("UTC"), texts.astype("category")):
-        found = cells.days(column)
+        found = to_days(column)
         assert found[1] - found[0] == 1.5
         assert np.isnan(found[2])
 

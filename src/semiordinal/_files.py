@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Output files, which are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 
 class OutputError(ValueError):
-    """A file cannot be written where it was asked for."""
+    """A file cannot be written at the given path."""
 
 
 def check_output(path: Path, force: bool = False) -> None:
-    """Raise unless a file may be written there, so that it is known before any work.
+    """Raise unless a file can be written there; called before any work is done.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def check_output(path: Path, force: bool = False) -> None:
         )
 
 
-def check_not_read(path: Path, *inputs: Path) -> None:
-    """Raise if writing there would overwrite what is read, by whatever name, even by force."""
+def check_not_input(path: Path, *inputs: Path) -> None:
+    """Raise if the output is one of the inputs, which ``force`` must not overwrite either."""
     if path.exists() and any(path.samefile(each) for each in inputs):
         raise OutputError(
             f"Writing {str(path)!r} would overwrite what is read. Choose another name."
@@ -44,10 +44,10 @@ def check_not_read(path: Path, *inputs: Path) -> None:
 
 
 @contextmanager
-def written_whole(path: Path, force: bool = False) -> Iterator[Path]:
-    """Give a temporary path beside ``path``, which takes its place at the end.
+def atomic_write(path: Path, force: bool = False) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``, which replaces ``path`` at the end.
 
-    Where the work in between fails, the temporary file is removed and ``path`` is as it was.
+    If the code in between fails, the temporary file is removed and ``path`` is left unchanged.
     """
     check_output(path, force)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-# The time left is told by the steps of the last hour, since a step may take minutes.
-_SECONDS_TO_JUDGE_BY = 3600
+# The remaining time is estimated from the last hour, since a step may take minutes.
+_SPEED_SECONDS = 3600
 
 
 @contextmanager
 def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, if that is a terminal; gives a function that moves it on."""
+    """A bar on standard error, if that is a terminal; yields a function that advances it."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -37,7 +37,7 @@ def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
         console=error_console,
         transient=True,
         disable=quiet,
-        speed_estimate_period=_SECONDS_TO_JUDGE_BY,
+        speed_estimate_period=_SPEED_SECONDS,
     ) as bar:
         task = bar.add_task(title, total=total)
         yield lambda steps: bar.advance(task, steps)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from ._text import join_names
 from ._typing import Codes
-from ._words import cut_list
 
 # More distinct fractional values than this are a measurement, not a set of grades.
 _MOST_FRACTIONAL_CLASSES = 30
@@ -87,8 +87,9 @@ def known_codes(y: Any, classes: NDArray[Any], missing_label: Any = math.nan) ->
     unknown = sorted(set(values[~missing].tolist()) - set(classes.tolist()), key=str)
     if unknown:
         raise ValueError(
-            f"y holds labels that the model does not know: {cut_list(unknown)}. It was fitted with "
-            f"the classes {cut_list(classes)}; give those rows no label, or fit it with them."
+            f"y holds labels that the model does not know: {join_names(unknown)}. It was fitted "
+            f"with the classes {join_names(classes)}; give those rows no label, or fit it with "
+            "them."
         )
     return _encode(values, missing, classes).codes
 
@@ -197,7 +198,7 @@ def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any, order_matters: b
     message = None
     if order_matters and ordered.dtype.kind in "USO" and len(ordered) > 2:
         message = (
-            f"The classes are names, taken in sorted order: {cut_list(ordered)}. If this is not "
+            f"The classes are names, taken in sorted order: {join_names(ordered)}. If this is not "
             "their order, set classes=[...] from the lowest to the highest."
         )
     elif ordered.dtype.kind in "if" and _is_missing_object(missing_label):
@@ -217,7 +218,7 @@ def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
     unknown = sorted(set(present.tolist()) - set(as_list), key=str)
     if unknown:
         raise ValueError(
-            f"y holds labels that classes does not name: {cut_list(unknown)}. Add them to "
+            f"y holds labels that classes does not name: {join_names(unknown)}. Add them to "
             f"classes={as_list!r} at their place in the order, or mark those rows as missing."
         )
     ordered = np.asarray(as_list)

@@ -33,11 +33,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading
 
-from .baselines import (
-    ManifoldOrdinalClassifier,
-    OrdinalSelfTraining,
-    TransductiveOrdinalClassifier,
-)
+from .baselines import ManifoldOrdinalClassifier, OrdinalSelfTraining, TransductiveOrdinalClassifier
 from .baselines.peers import PeerClassifier
 from .estimators import (
     KernelOrdinalClassifier,
@@ -49,7 +45,7 @@ from .losses import LOSSES
 
 __all__ = [
     "METHODS",
-    "Common",
+    "CommonSettings",
     "Method",
     "MissingPeerWarning",
     "available_methods",
@@ -66,8 +62,8 @@ class MissingPeerWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Common:
-    """What every method is told; each uses what it can."""
+class CommonSettings:
+    """Settings that every method is given; each uses what it can."""
 
     loss: str
     model: str
@@ -85,13 +81,13 @@ class Method:
     description : str
         One line.
     make : callable
-        From `Common` and settings to an estimator.
+        From `CommonSettings` and settings to an estimator.
     models : tuple of str
         What its scores may be: "linear", "kernel", or "graph" of neighbours.
     losses : tuple of str
         Losses that it can be built with; where it has no loss to choose, all of them.
     fixed : mapping
-        Settings that make it this method, and so cannot be chosen.
+        Settings that define the method, and so cannot be changed.
     package : str or None
         An optional package that it needs.
     """
@@ -145,13 +141,13 @@ class Method:
                 f"with {word}={self.fixed[word]!r}."
             )
         if not self.is_available:
-            raise ImportError(_absence(self))
-        common = Common(loss, model, class_prior, random_state)
+            raise ImportError(_missing_package(self))
+        common = CommonSettings(loss, model, class_prior, random_state)
         return self.make(common, **self.fixed, **settings)
 
 
 def make_own(
-    by_model: Mapping[str, Callable[..., BaseEstimator]], common: Common, /, **settings: Any
+    by_model: Mapping[str, Callable[..., BaseEstimator]], common: CommonSettings, /, **settings: Any
 ) -> BaseEstimator:
     """An estimator of this package, by a constructor for each model."""
     return by_model[common.model](
@@ -165,16 +161,16 @@ def make_own(
 _plain, _tuned = partial(make_own, _PLAIN), partial(make_own, _TUNED)
 
 
-def _manifold(common: Common, /, **settings: Any) -> BaseEstimator:
+def _manifold(common: CommonSettings, /, **settings: Any) -> BaseEstimator:
     return ManifoldOrdinalClassifier(class_prior=common.class_prior, **settings)
 
 
-def _self_training(common: Common, /, n_rounds: int = 10, **settings: Any) -> BaseEstimator:
+def _self_training(common: CommonSettings, /, n_rounds: int = 10, **settings: Any) -> BaseEstimator:
     return OrdinalSelfTraining(_plain(common, **settings), n_rounds=n_rounds)
 
 
 def _label_spreading(
-    common: Common, /, n_neighbors: int = 10, alpha: float = 0.2, **settings: Any
+    common: CommonSettings, /, n_neighbors: int = 10, alpha: float = 0.2, **settings: Any
 ) -> BaseEstimator:
     spreading = LabelSpreading(
         kernel="knn", n_neighbors=n_neighbors, alpha=alpha, max_iter=1000, n_jobs=1
@@ -183,12 +179,12 @@ def _label_spreading(
 
 
 def _all_threshold_peer(
-    home: str, common: Common, /, l2: float = 0.01, **settings: Any
+    home: str, common: CommonSettings, /, l2: float = 0.01, **settings: Any
 ) -> BaseEstimator:
     return PeerClassifier(import_module(home).LogisticAT(), l2=l2, penalty="alpha", **settings)
 
 
-def _multinomial(common: Common, /, l2: float = 0.01, **settings: Any) -> BaseEstimator:
+def _multinomial(common: CommonSettings, /, l2: float = 0.01, **settings: Any) -> BaseEstimator:
     logistic = LogisticRegression(max_iter=1000, random_state=common.random_state)
     return PeerClassifier(logistic, l2=l2, penalty="C", **settings)
 
@@ -317,17 +313,17 @@ def available_methods(names: Iterable[str] | None = None) -> list[Method]:
     >>> [method.name for method in available_methods(["SV", "TOR"])]
     ['SV', 'TOR']
     """
-    chosen = []
+    methods = []
     for name in METHODS if names is None else names:
         method = get_method(name)
         if method.is_available:
-            chosen.append(method)
+            methods.append(method)
         else:
-            warnings.warn(f"{name} is left out. {_absence(method)}", MissingPeerWarning, 2)
-    return chosen
+            warnings.warn(f"{name} is left out. {_missing_package(method)}", MissingPeerWarning, 2)
+    return methods
 
 
-def _absence(method: Method) -> str:
+def _missing_package(method: Method) -> str:
     return (
         f"{method.name} needs the package {method.package}, which is not installed: "
         "pip install 'semiordinal[peers]'."

@@ -1,23 +1,19 @@
-"""Errors of predicted positions in the class order, and whether two methods' errors differ.
+"""Errors of predicted positions in the class order, and means with their standard errors.
 
 Rows without a label do not count.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score
 
 from ._typing import Array, Codes
 
 METRICS = ("MAE", "MZE", "MSE", "QWK")
 TASKS = {"MAE": "absolute", "MZE": "zero_one", "MSE": "squared"}
-# Pairs for which the signed-rank test is exact; of more, the approximation is as good.
-_MOST_EXACT = 50
 
 
 def task_losses(task: str, predicted: Codes, n_classes: int) -> Array:
@@ -65,45 +61,35 @@ def _labeled_rows(
     return codes[labeled], predicted[labeled], weights
 
 
-def signed_ranks(differences: Array) -> Array:
-    """Twice the signed ranks of Wilcoxon's test: whole numbers, of those that are not zero.
-
-    Differences are taken to twelve digits, so that rounding breaks no tie. Equal sizes share
-    the mean of their ranks.
-
-    Examples
-    --------
-    >>> signed_ranks(np.array([0.1, -0.3, 0.0, 0.3]))
-    array([ 2., -5.,  5.])
-    """
-    rounded = np.asarray(differences).round(12)
-    signed = rounded[rounded != 0]
-    return np.sign(signed) * 2 * rankdata(np.abs(signed))
+def metric_for_task(task: str) -> str:
+    """Name of the metric that is the mean of a task loss."""
+    return next(metric for metric, known in TASKS.items() if known == task)
 
 
-def signed_rank_p_value(differences: Array) -> float:
-    """Two-sided p-value of Wilcoxon's signed-rank test; one where nothing differs.
+class MeanEstimate(NamedTuple):
+    """A mean and its standard error."""
 
-    Differences of zero are left out. The p-value is exact, with ties too, up to fifty
-    others; for more it is the normal approximation.
+    mean: Any
+    standard_error: Any
+
+
+def mean_and_standard_error(values: Any, weights: Any = None) -> MeanEstimate:
+    """The (weighted) mean over the first axis, and its standard error.
+
+    The standard error is NaN for fewer than two values.
 
     Examples
     --------
-    >>> signed_rank_p_value(np.array([0.1, 0.2, 0.3, 0.3, 0.3]))
-    0.0625
+    >>> mean, standard_error = mean_and_standard_error([1.0, 2.0, 3.0, 6.0])
+    >>> float(mean), round(float(standard_error), 3)
+    (3.0, 1.08)
     """
-    signed = signed_ranks(differences)
-    if len(signed) == 0:
-        return 1.0
-    ranks = np.abs(signed)
-    if len(ranks) > _MOST_EXACT:
-        deviations = abs(signed.sum()) / np.sqrt(np.square(ranks).sum())
-        return float(2 * ndtr(-deviations))
-    # Each sign is as likely as the other: in how many ways the positive ranks have each sum.
-    total = int(ranks.sum())
-    ways = np.zeros(total + 1)
-    ways[0] = 1.0
-    for rank in ranks.astype(int):
-        ways[rank:] += ways[:-rank]
-    least = int(min(signed[signed > 0].sum(), -signed[signed < 0].sum()))
-    return float(min(1.0, 2 * ways[: least + 1].sum() / 2.0 ** len(ranks)))
+    values = np.asarray(values, dtype=float)
+    n_values = len(values)
+    weights = np.ones(n_values) if weights is None else np.asarray(weights, dtype=float)
+    mean = np.average(values, axis=0, weights=weights)
+    if n_values < 2:
+        return MeanEstimate(mean, np.full_like(mean, np.nan)[()])
+    shares = weights / weights.sum()
+    variance = np.square(shares) @ np.square(values - mean) * n_values / (n_values - 1)
+    return MeanEstimate(mean, np.sqrt(variance))

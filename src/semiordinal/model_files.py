@@ -4,9 +4,8 @@ A model file is a zip archive of two members, kept uncompressed so that a small 
 unpack to a large one: ``manifest.json``, which says what the model is, and ``model.skops``,
 the model in the format of the package skops. A digest of everything before it ends the file.
 
-The digest tells a damaged file from a whole one. It does not tell who wrote a file: what
-keeps a file of unknown origin from doing harm is that nothing but numbers, texts and the
-types of `TRUSTED_TYPES` is made from it.
+The digest detects damage. It does not say who wrote a file: a file of unknown origin can do no
+harm because nothing but numbers, texts and the types of `TRUSTED_TYPES` is made from it.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import hashlib
 import io
 import json
 import platform
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -25,17 +25,45 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 from sklearn.pipeline import Pipeline
 
 from . import __version__
-from ._files import written_whole
+from ._files import atomic_write
 
 __all__ = ["SUFFIX", "TRUSTED_TYPES", "ModelFile", "ModelFileError", "load", "read", "save"]
 
 SUFFIX = ".semiordinal"
 SCHEMA = 1
 
+# Names of our classes in model files, and where the classes are imported from. Files must
+# outlive any move of a module, so no name is ever taken out, and a class that moves keeps its own.
+_CLASS_PATHS = {
+    "semiordinal.KernelOrdinalClassifier": "semiordinal.KernelOrdinalClassifier",
+    "semiordinal.KernelOrdinalClassifierCV": "semiordinal.KernelOrdinalClassifierCV",
+    "semiordinal.LinearOrdinalClassifier": "semiordinal.LinearOrdinalClassifier",
+    "semiordinal.LinearOrdinalClassifierCV": "semiordinal.LinearOrdinalClassifierCV",
+    "semiordinal.OrdinalSelfTraining": "semiordinal.OrdinalSelfTraining",
+    "semiordinal.StoredNetwork": "semiordinal.nn.stored.StoredNetwork",
+    "semiordinal.TransductiveOrdinalClassifier": "semiordinal.TransductiveOrdinalClassifier",
+    "semiordinal.TypedColumns": "semiordinal.tables.encoding.TypedColumns",
+}
+_STORED_NAMES = {name.rpartition(".")[2]: name for name in _CLASS_PATHS}
+# The names in the first files, which were those of private modules.
+_CLASS_PATHS |= {
+    f"semiordinal.{module}.{name}": _CLASS_PATHS[_STORED_NAMES[name]]
+    for module, name in (
+        ("baselines.self_training", "OrdinalSelfTraining"),
+        ("baselines.transductive", "TransductiveOrdinalClassifier"),
+        ("estimators.kernel", "KernelOrdinalClassifier"),
+        ("estimators.linear", "LinearOrdinalClassifier"),
+        ("estimators.tuned", "KernelOrdinalClassifierCV"),
+        ("estimators.tuned", "LinearOrdinalClassifierCV"),
+        ("nn.stored", "StoredNetwork"),
+        ("tables.encoding", "TypedColumns"),
+    )
+}
 # Every type that may be in a model file, by its full name. Search trees are not among them,
 # so neither are classifiers on graphs of neighbours: their compiled code trusts its arrays.
 TRUSTED_TYPES = frozenset(
     {
+        *_CLASS_PATHS,
         "builtins.bool",
         "builtins.dict",
         "builtins.float",
@@ -57,14 +85,6 @@ TRUSTED_TYPES = frozenset(
         "numpy.uint8",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
-        "semiordinal.baselines.self_training.OrdinalSelfTraining",
-        "semiordinal.baselines.transductive.TransductiveOrdinalClassifier",
-        "semiordinal.estimators.kernel.KernelOrdinalClassifier",
-        "semiordinal.estimators.linear.LinearOrdinalClassifier",
-        "semiordinal.estimators.kernel.KernelOrdinalClassifierCV",
-        "semiordinal.estimators.linear.LinearOrdinalClassifierCV",
-        "semiordinal.nn.stored.StoredNetwork",
-        "semiordinal.tables.encoding.TypedColumns",
         "sklearn.compose._column_transformer.ColumnTransformer",
         "sklearn.compose._column_transformer._RemainderColsList",  # in scikit-learn 1.6
         "sklearn.impute._base.SimpleImputer",
@@ -109,7 +129,7 @@ class ModelFile:
 def save(
     model: Any, path: str | Path, force: bool = False, details: dict[str, Any] | None = None
 ) -> None:
-    """Write a fitted classifier to a model file, whole or not at all.
+    """Write a fitted classifier to a model file, completely or not at all.
 
     Parameters
     ----------
@@ -136,11 +156,12 @@ def save(
     if not hasattr(model, "classes_"):
         raise ModelFileError("The model is not fitted, or is no classifier. Fit it first.")
     payload = skops.io.dumps(_with_network(model, "NeuralOrdinalClassifier", "pack"))
+    payload = _rename_types(payload, _stored_name)
     _check_types(payload)
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
-    with written_whole(Path(path), force) as temporary:
-        temporary.write_bytes(_sealed(manifest, payload))
+    with atomic_write(Path(path), force) as temporary:
+        temporary.write_bytes(_archive(manifest, payload))
 
 
 def load(path: str | Path) -> Any:
@@ -174,13 +195,15 @@ def read(path: str | Path) -> ModelFile:
     _check_manifest(manifest, payload, name)
     _check_types(payload, name)
     try:
-        stored = skops.io.loads(payload, trusted=sorted(TRUSTED_TYPES))
+        stored = skops.io.loads(
+            _rename_types(payload, _import_path), trusted=sorted(map(_import_path, TRUSTED_TYPES))
+        )
         model = _with_network(stored, "StoredNetwork", "unpack")
-    # The content is a stranger's: any error there is one of the file, not of ours.
+    # The content may come from anyone: any error there is one of the file, not of ours.
     except Exception as error:
         raise ModelFileError(f"{name} holds a model that cannot be read: {error}") from error
     if _plain(getattr(model, "classes_", None)) != manifest["classes"]:
-        raise ModelFileError(f"{name} names other classes than its model has. Fit it anew.")
+        raise ModelFileError(f"{name} names other classes than its model has. Fit the model again.")
     return ModelFile(model, manifest)
 
 
@@ -212,17 +235,17 @@ def _plain(values: Any) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    found = {"semiordinal": __version__, "python": platform.python_version()}
+    versions = {"semiordinal": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
-def _sealed(manifest: dict[str, Any], payload: bytes) -> bytes:
-    """The archive, with the digest of all before it as the archive's comment."""
+def _archive(manifest: dict[str, Any], payload: bytes) -> bytes:
+    """The file's content; its comment is the digest of all before it."""
     buffer = io.BytesIO()
     with ZipFile(buffer, "w", ZIP_STORED) as archive:
         text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
@@ -244,7 +267,7 @@ def _check_whole(data: bytes, name: str) -> None:
     body, digest = data[:-_DIGEST_LENGTH], data[-_DIGEST_LENGTH:]
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise ModelFileError(
-            f"{name} is damaged or cut short: its content does not match its hash. Copy it anew, "
+            f"{name} is damaged or cut short: its content does not match its hash. Copy it again, "
             "or fit the model again."
         )
 
@@ -283,29 +306,66 @@ def _check_types(payload: bytes, name: str = "The model") -> None:
     """Raise unless every type in the payload is on our list.
 
     skops has a list of its own, which trusts all of scikit-learn and more; this one is
-    shorter, and is gone through before skops makes anything.
+    shorter, and is checked before skops creates anything.
     """
     try:
         with ZipFile(io.BytesIO(payload)) as archive:
             _check_stored(archive, name)
-            waiting = [json.loads(archive.read("schema.json"))]
+            schema = json.loads(archive.read("schema.json"))
     except (BadZipFile, KeyError, json.JSONDecodeError, RecursionError) as error:
         raise ModelFileError(f"{name} holds no model that can be read: {error}") from error
-    strange = set()
+    unknown = {
+        _full_name(node)
+        for node in _typed_nodes(schema)
+        if _full_name(node) not in TRUSTED_TYPES
+        or str(node.get("__loader__")) not in _TRUSTED_NODES
+    }
+    if unknown:
+        raise ModelFileError(
+            f"{name} holds types that are not on the list of types for model files: "
+            f"{', '.join(sorted(unknown))}. Nothing of it was run."
+        )
+
+
+def _rename_types(payload: bytes, rename: Callable[[str], str]) -> bytes:
+    """The payload with other names of types in its schema."""
+    buffer = io.BytesIO()
+    with ZipFile(io.BytesIO(payload)) as old, ZipFile(buffer, "w", ZIP_STORED) as new:
+        for member in old.namelist():
+            content = old.read(member)
+            if member == "schema.json":
+                schema = json.loads(content)
+                for node in _typed_nodes(schema):
+                    module, _, class_name = rename(_full_name(node)).rpartition(".")
+                    node |= {"__module__": module, "__class__": class_name}
+                content = json.dumps(schema, indent=2).encode()
+            new.writestr(member, content)
+    return buffer.getvalue()
+
+
+def _typed_nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """All parts of a schema of skops that name a type."""
+    waiting = [schema]
     while waiting:
         node = waiting.pop()
         if isinstance(node, list):
             waiting.extend(node)
         elif isinstance(node, dict):
             waiting.extend(node.values())
-            if "__class__" in node or "__module__" in node or "__loader__" in node:
-                full_name = f"{node.get('__module__')}.{node.get('__class__')}"
-                loader = str(node.get("__loader__"))
-                known = full_name in TRUSTED_TYPES and loader in _TRUSTED_NODES
-                if not known:
-                    strange.add(full_name)
-    if strange:
-        raise ModelFileError(
-            f"{name} holds types that are not on the list of types for model files: "
-            f"{', '.join(sorted(strange))}. Nothing of it was run."
-        )
+            if node.keys() & {"__class__", "__module__", "__loader__"}:
+                yield node
+
+
+def _full_name(node: dict[str, Any]) -> str:
+    return f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+def _stored_name(full_name: str) -> str:
+    """The name of a type in model files, which for our classes does not tell their module."""
+    is_own = full_name.startswith("semiordinal.")
+    return _STORED_NAMES.get(full_name.rpartition(".")[2], full_name) if is_own else full_name
+
+
+def _import_path(stored_name: str) -> str:
+    """Where a type in model files is imported from."""
+    return _CLASS_PATHS.get(stored_name, stored_name)

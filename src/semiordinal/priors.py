@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._text import join_names
 from ._typing import Array
-from ._words import cut_list
 
 CLASS_PRIORS = ("labels", "uniform")
 ESTIMATED_PRIOR = "em"  # by the tuned classifiers alone
@@ -47,7 +47,7 @@ def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) 
     if prior.shape != (n_classes,):
         raise ValueError(
             f"class_prior has shape {prior.shape}, but there are {n_classes} classes "
-            f"({cut_list(classes)}): give one probability for each, in this order."
+            f"({join_names(classes)}): give one probability for each, in this order."
         )
     return check_prior(prior)
 
@@ -92,8 +92,8 @@ def _by_class(class_prior: Any, classes: NDArray[Any]) -> Any:
     if not isinstance(class_prior, Mapping) and list(by_class) == list(range(len(by_class))):
         return list(by_class.values())  # a Series without an index of its own
     raise ValueError(
-        f"class_prior is given for the classes {cut_list(list(by_class))}, but the classes are "
-        f"{cut_list(classes)}: name each of these, or give a plain list in their order."
+        f"class_prior is given for the classes {join_names(list(by_class))}, but the classes are "
+        f"{join_names(classes)}: name each of these, or give a plain list in their order."
     )
 
 

@@ -11,7 +11,7 @@ from . import inspect  # isort: skip
 from . import datasets  # isort: skip
 from . import reproduce  # isort: skip
 from . import quickstart  # isort: skip
-from ._face import app, main
+from ._console import app, main
 
 __all__ = [
     "app",

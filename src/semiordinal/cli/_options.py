@@ -10,6 +10,7 @@ import typer
 REMOVED_CLASS_HELP = (
     "Class whose loss the unlabelled rows replace: smallest, largest, median, or its name."
 )
+ModelArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Model file.")]
 DataArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV or Parquet.")]
 TargetOption = Annotated[str, typer.Option(help="Column of ordered classes, empty where unknown.")]
 OrderOption = Annotated[
@@ -34,3 +35,7 @@ KeepOption = Annotated[
     list[str] | None, typer.Option(help="Use a column even if it looks like an id.")
 ]
 DropOption = Annotated[list[str] | None, typer.Option(help="Leave a column out.")]
+EncodingOption = Annotated[str, typer.Option(help="Encoding of CSV files.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]

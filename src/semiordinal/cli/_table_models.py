@@ -10,23 +10,24 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from .. import model_files
-from .._words import cut_list
+from .._progress import progress
+from .._text import join_names
 from ..tables.encoding import TypedColumns, unknown_categories
 from ..tables.reading import TableError, TableFile
-from . import _face as face
+from . import _console as console
 
 
 class TableModel:
-    """A model from a file, and what it met on the tables it was applied to."""
+    """A model from a file, with notes on the tables that it is applied to."""
 
     def __init__(self, path: Path):
         self.notes: list[str] = []
-        with face.noting_warnings(self.notes):
+        with console.collect_warnings(self.notes):
             file = model_files.read(path)
         self.manifest = file.manifest
         self.pipeline = _for_tables(file.model, path)
         self.classes: list[Any] = self.pipeline.classes_.tolist()
-        self._strangers: dict[str, set[str]] = {}
+        self._unknown: dict[str, set[str]] = {}
 
     @property
     def features(self) -> list[str]:
@@ -37,43 +38,43 @@ class TableModel:
         """Rows of a table with the model's columns and some more, a batch at a time."""
         self._check_columns(file)
         n_rows = 0
-        with face.progress(title, file.n_rows()) as step:
+        with progress(title, file.n_rows()) as advance:
             for batch in file.batches([*self.features, *more]):
                 if len(batch):
-                    self.note_strangers(batch)
+                    self.note_unknown_categories(batch)
                     yield batch
                 n_rows += len(batch)
-                step(len(batch))
+                advance(len(batch))
         if not n_rows:
             raise TableError(f"{str(file.path)!r} has no rows.")
 
-    def note_strangers(self, batch: pd.DataFrame) -> None:
-        """Keep in mind the categories in these rows that the model does not know."""
+    def note_unknown_categories(self, batch: pd.DataFrame) -> None:
+        """Remember the categories in these rows that the model does not know."""
         for column, values in unknown_categories(self.pipeline, batch).items():
-            self._strangers.setdefault(column, set()).update(map(str, values))
+            self._unknown.setdefault(column, set()).update(map(str, values))
 
     def _check_columns(self, file: TableFile) -> None:
         present = file.columns()
-        lacking = [name for name in self.features if name not in present]
-        if lacking:
+        missing = [name for name in self.features if name not in present]
+        if missing:
             raise TableError(
                 f"{str(file.path)!r} lacks columns that the model was fitted with: "
-                f"{cut_list(lacking)}. It has: {cut_list(present, 20)}. Rename or add "
+                f"{join_names(missing)}. It has: {join_names(present)}. Rename or add "
                 "them; cells may be empty."
             )
         seen = {*self.features, self.manifest.get("target"), *self.manifest.get("dropped", {})}
         new = [name for name in present if name not in seen]
         if new:
-            self.notes.append(f"Columns that the model does not know: {cut_list(new)}.")
+            self.notes.append(f"Columns that the model does not know: {join_names(new)}.")
 
     def all_notes(self) -> list[str]:
-        """What the user should know of the model and the tables."""
-        strangers = [
+        """What the user should know about the model and the tables."""
+        unknown = [
             f"Categories of {column!r} that were not there in fitting, and count for nothing: "
-            f"{cut_list(sorted(values))}."
-            for column, values in self._strangers.items()
+            f"{join_names(sorted(values))}."
+            for column, values in self._unknown.items()
         ]
-        return [*self.notes, *strangers]
+        return [*self.notes, *unknown]
 
 
 def _for_tables(model: Any, path: Path) -> Pipeline:
@@ -82,7 +83,7 @@ def _for_tables(model: Any, path: Path) -> Pipeline:
         return model
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        raise face.CommandError(
+        raise console.CommandError(
             f"The model in {str(path)!r} was fitted without names of columns, so no table can be "
             "matched to it. Fit it to a data frame, or by the command fit."
         )

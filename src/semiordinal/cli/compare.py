@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._words import counted
-from . import _face as face
+from .._progress import progress
+from .._text import pluralize
+from . import _console as console
 from . import _options as options
 
 if TYPE_CHECKING:
     from .._typing import Array
     from ..methods import Method
-    from ._training import TrainingTable
+    from ..tables.training import TrainingTable
 
 _DEFAULT = ("tuned", "SV-CV", "SV-prior-CV", "SV", "SEMI1", "SEMI2", "TOR")
 _ALL = "all"
@@ -21,7 +22,7 @@ _ALL = "all"
 _REFERENCES = ("SV-CV", "SV")
 
 
-@face.command("compare")
+@console.command("compare")
 def compare(
     data: options.DataArgument,
     target: options.TargetOption,
@@ -39,9 +40,9 @@ def compare(
     missing_label: options.MissingLabelOption = None,
     keep: options.KeepOption = None,
     drop: options.DropOption = None,
-    encoding: face.EncodingOption = "utf-8",
-    seed: face.SeedOption = 0,
-    as_json: face.JsonOption = False,
+    encoding: options.EncodingOption = "utf-8",
+    seed: options.SeedOption = 0,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Compare methods on random splits of the labelled rows of a table.
 
@@ -57,23 +58,21 @@ def compare(
       semiordinal compare wine.csv --target quality --methods all
       semiordinal compare patients.csv --target stage --order mild,moderate,severe --json
     """
+    from ..losses import LOSSES
     from ..methods import METHODS, available_methods
-    from ..tables.reading import TableFile
-    from . import _training as training
-    from ._scores import metric_of
+    from ..metrics import metric_for_task
+    from . import _settings
 
-    training.check_settings(model, loss, "logistic", models=("linear", "kernel"))
-    names = training.split_list(methods) or list(_DEFAULT)
+    _settings.check_settings(model, loss, "logistic", models=_settings.TUNED_MODELS)
+    names = _settings.split_list(methods) or list(_DEFAULT)
     for name in names:
-        training.check_choice("--methods", name, (*METHODS, _ALL))
+        _settings.check_choice("--methods", name, (*METHODS, _ALL))
     if _ALL in names:
         names = list(METHODS)
-    table = training.training_table(
-        TableFile(data, encoding), target, order, missing_label, keep or [], drop or []
-    )
-    prior = training.class_prior(class_prior, table.target)
-    with face.noting_warnings(table.notes):
-        chosen = [method for method in available_methods(names) if _fits(method, loss, table.notes)]
+    table = _settings.read_table(data, encoding, target, order, missing_label, keep, drop)
+    prior = _settings.parse_class_prior(class_prior, table.target)
+    with console.collect_warnings(table.notes):
+        usable = [m for m in available_methods(names) if _has_loss(m, loss, table.notes)]
     estimators = {
         method.name: method.build(
             loss=loss,
@@ -82,21 +81,21 @@ def compare(
             random_state=seed,
             classes=table.target.classes,
         )
-        for method in chosen
+        for method in usable
     }
     scores, failures = _scores(table, estimators, _splits(table, repeats, test_size, seed))
     if not scores:
-        raise face.CommandError("No method could be fitted. " + " ".join(failures.values()))
-    metric = metric_of(loss)
+        raise console.CommandError("No method could be fitted. " + " ".join(failures.values()))
+    metric = metric_for_task(LOSSES[loss].task)
     rows = _summary(scores, metric)
     if as_json:
         result = {"metric": metric, "repeats": repeats, "methods": rows, "failed": failures}
-        face.say_json({**table.summary(), **result, "notes": table.notes})
+        console.print_json({**table.summary(), **result, "notes": table.notes})
     else:
-        _say(table, rows, failures, metric, repeats)
+        _print(table, rows, failures, metric, repeats)
 
 
-def _fits(method: Method, loss: str, notes: list[str]) -> bool:
+def _has_loss(method: Method, loss: str, notes: list[str]) -> bool:
     if loss in method.losses:
         return True
     notes.append(f"{method.name} is left out: it has no loss {loss}.")
@@ -110,7 +109,7 @@ def _splits(table: TrainingTable, repeats: int, test_size: float, seed: int) -> 
     try:
         return list(splitter.split(table.frame, table.target.codes))
     except ValueError as error:
-        raise face.CommandError(
+        raise console.CommandError(
             f"{table.n_labeled} labelled rows are too few to hold out a share of {test_size:g} "
             f"({error}) Label more rows, or choose another --test-size."
         ) from error
@@ -122,44 +121,41 @@ def _scores(
     """Scores of each method on each split, and why some have none."""
     import numpy as np
 
+    from ..held_out import predict_held_out
     from ..metrics import METRICS
-    from ._scores import predict_held_out
 
-    found, failures = {}, {}
-    with face.progress("Comparing", len(splits) * len(estimators)) as step:
+    scores, failures = {}, {}
+    data = table.frame, table.target.labels, table.target.classes
+    with progress("Comparing", len(splits) * len(estimators)) as advance:
         for name, estimator in estimators.items():
             notes: list[str] = []
             try:
-                with face.noting_warnings(notes):
-                    parts = predict_held_out(
-                        table.pipeline(estimator),
-                        table.frame,
-                        table.target.labels,
-                        table.target.classes,
-                        splits,
-                        step,
-                    )
+                with console.collect_warnings(notes):
+                    by_split = []
+                    for split in splits:
+                        _, predictions = predict_held_out(table.pipeline(estimator), *data, split)
+                        by_split.append(predictions.scores())
+                        advance(1)
             except ValueError as error:
                 failures[name] = " ".join(str(error).split())
                 continue
             # The same warning of many fits is one note.
             table.notes.extend(f"{name}: {note}" for note in notes[:1])
-            each = [part.scores() for part in parts]
-            found[name] = {m: np.array([scores[m] for scores in each]) for m in METRICS}
-    return found, failures
+            scores[name] = {m: np.array([each[m] for each in by_split]) for m in METRICS}
+    return scores, failures
 
 
 def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str, Any]]:
     """Means, standard errors and the test of each method, the best first."""
-    from ..metrics import signed_rank_p_value
-    from ._scores import mean_and_error
+    from ..experiments.statistics import signed_rank_p_value
+    from ..metrics import mean_and_standard_error
 
     reference = next(name for name in (*_REFERENCES, *scores) if name in scores)
     rows = []
     for name, values in scores.items():
         row: dict[str, Any] = {"method": name}
         for key, each in values.items():
-            row[key] = mean_and_error(each)
+            row[key] = mean_and_standard_error(each)._asdict()
         if name != reference:
             difference = values[metric] - scores[reference][metric]
             row["against"] = reference
@@ -170,7 +166,7 @@ def _summary(scores: dict[str, dict[str, Array]], metric: str) -> list[dict[str,
     return sorted(rows, key=lambda row: row[metric]["mean"])
 
 
-def _say(
+def _print(
     table: TrainingTable,
     rows: list[dict[str, Any]],
     failures: dict[str, str],
@@ -181,25 +177,27 @@ def _say(
 
     def cells(row: dict[str, Any]) -> list[str]:
         scores = [
-            f"{face.number(row[m]['mean'])} ±{face.number(row[m]['standard_error'])}"
-            for m in METRICS
+            " ±".join(console.format_number(value) for value in row[metric].values())
+            for metric in METRICS
         ]
         if "against" not in row:
             return [row["method"], *scores, "–", "–"]
         return [row["method"], *scores, f"{row['better']}/{row['worse']}", f"{row['p_value']:.3f}"]
 
-    face.say(f"{table.n_labeled:,} labelled and {counted(table.n_unlabeled, 'unlabelled row')}.")
+    console.print_line(
+        f"{table.n_labeled:,} labelled and {pluralize(table.n_unlabeled, 'unlabelled row')}."
+    )
     against = next((row["against"] for row in rows if "against" in row), "")
-    face.say_table(
+    console.print_table(
         f"Mean over {repeats} random splits, ± its standard error; by {metric}, the best first",
         ["method", *METRICS, "better/worse", "p (Wilcoxon)"],
         [cells(row) for row in rows],
     )
     if against:
-        face.say(
+        console.print_line(
             f"Better, worse and p are of the {metric} against {against}. Splits share rows, and "
             "several methods are tested, so take p as a guide, not as proof."
         )
     for name, reason in failures.items():
-        face.say(f"Failed: {name}: {reason}")
-    face.say_notes(table.notes)
+        console.print_line(f"Failed: {name}: {reason}")
+    console.print_notes(table.notes)

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from .._words import counted
-from . import _face as face
+from .._text import pluralize
+from . import _console as console
+from . import _options as options
 
 _TARGET = "target"
 
 
-@face.command("datasets")
+@console.command("datasets")
 def datasets(
     name: Annotated[str | None, typer.Argument(help="Data set to write to a file.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write, .csv or .parquet.")] = None,
@@ -22,12 +23,11 @@ def datasets(
         int | None, typer.Option(min=2, help="Labels to keep, at random; by default all.")
     ] = None,
     fetch: Annotated[
-        bool,
-        typer.Option("--fetch", help="Get it from OpenML, into the folder SEMIORDINAL_DATA."),
+        bool, typer.Option("--fetch", help="Get it from OpenML, into the folder SEMIORDINAL_DATA.")
     ] = False,
-    seed: face.SeedOption = 0,
-    force: face.ForceOption = False,
-    as_json: face.JsonOption = False,
+    seed: options.SeedOption = 0,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """List the data sets, write one to a file with the column target, or fetch one.
 
@@ -39,34 +39,36 @@ def datasets(
       semiordinal datasets diabetes-stages --labels 40 --out diabetes.csv
       semiordinal datasets kinematics --fetch
     """
-    from .. import datasets as offered
+    from .. import datasets as catalog
 
     if name is None:
         _list(as_json)
         return
-    if name not in offered.DATASETS:
-        known = ", ".join(offered.DATASETS)
-        raise face.UsageError(f"There is no data set {name}; choose from {known}.")
+    if name not in catalog.DATASETS:
+        known = ", ".join(catalog.DATASETS)
+        raise console.UsageError(f"There is no data set {name}; choose from {known}.")
     if out is None and not fetch:
-        raise face.UsageError("Say where to write it: --out FILE.csv or --out FILE.parquet")
-    told: dict[str, Any] = {}
+        raise console.UsageError("Say where to write it: --out FILE.csv or --out FILE.parquet")
+    result: dict[str, Any] = {}
     if fetch:
-        folder = offered.data_folder()
-        told["rows"] = len(offered.fetch(name, folder=folder)[0])
-        told["folder"] = str(folder)
+        folder = catalog.data_folder()
+        result["rows"] = len(catalog.fetch(name, folder=folder)[0])
+        result["folder"] = str(folder)
     if out is not None:
         frame = _frame(name, labels, seed)
         _write(frame, out, force)
-        told |= {"rows": len(frame), "labeled": int(frame[_TARGET].notna().sum())}
-        told["file"] = str(out)
+        result |= {"rows": len(frame), "labeled": int(frame[_TARGET].notna().sum())}
+        result["file"] = str(out)
     if as_json:
-        face.say_json(told)
+        console.print_json(result)
         return
     if fetch:
-        face.say(f"{name}: {counted(told['rows'], 'row')}, in the folder {told['folder']}.")
+        console.print_line(
+            f"{name}: {pluralize(result['rows'], 'row')}, in the folder {result['folder']}."
+        )
     if out is not None:
-        labeled = f"{told['labeled']} with a label in the column {_TARGET}"
-        face.say(f"{out}: {counted(told['rows'], 'row')}, {labeled}.")
+        labeled = f"{result['labeled']} with a label in the column {_TARGET}"
+        console.print_line(f"{out}: {pluralize(result['rows'], 'row')}, {labeled}.")
 
 
 def _list(as_json: bool) -> None:
@@ -86,7 +88,7 @@ def _list(as_json: bool) -> None:
             }
             for facts in DATASETS.values()
         }
-        face.say_json({"datasets": listed})
+        console.print_json({"datasets": listed})
         return
     headers = ["name", "priors", "nature", "source", "here", "rows", "dims", "classes"]
     rows = [
@@ -102,8 +104,8 @@ def _list(as_json: bool) -> None:
         ]
         for facts in DATASETS.values()
     ]
-    face.say_table("Data sets", headers, rows, n_texts=5)
-    face.say("here: bundled, or in the folder that SEMIORDINAL_DATA names.")
+    console.print_table("Data sets", headers, rows, n_texts=5)
+    console.print_line("here: bundled, or in the folder that SEMIORDINAL_DATA names.")
 
 
 def _shares(prior: Any) -> str:
@@ -142,5 +144,5 @@ def _write(frame: Any, out: Path, force: bool) -> None:
     from ..tables.writing import table_writer
 
     schema = pa.Schema.from_pandas(frame, preserve_index=False)
-    with table_writer(out, schema, force) as writer:
-        writer.write(frame)
+    with table_writer(out, schema, force) as write:
+        write(frame)

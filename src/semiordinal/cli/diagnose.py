@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from .._words import counted
-from . import _face as face
+from .._text import pluralize
+from . import _console as console
 from . import _options as options
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _SHOWN_WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
-@face.command("diagnose")
+@console.command("diagnose")
 def diagnose(
     data: options.DataArgument,
     target: options.TargetOption,
@@ -29,9 +29,9 @@ def diagnose(
     missing_label: options.MissingLabelOption = None,
     keep: options.KeepOption = None,
     drop: options.DropOption = None,
-    encoding: face.EncodingOption = "utf-8",
-    seed: face.SeedOption = 0,
-    as_json: face.JsonOption = False,
+    encoding: options.EncodingOption = "utf-8",
+    seed: options.SeedOption = 0,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Find out whether the unlabelled rows of a table help, and say so.
 
@@ -47,11 +47,12 @@ def diagnose(
       semiordinal diagnose wine.csv --target quality --unlabeled-weight 0.5 --json
       semiordinal diagnose patients.csv --target stage --order mild,moderate,severe
     """
-    from ..diagnosis import diagnose as find
-    from ._judging import judged
+    from .. import diagnosis
+    from ._settings import read_diagnosis_input
 
-    given = judged(
-        *(data, encoding, target, order, missing_label, keep, drop, model),
+    given = read_diagnosis_input(
+        (data, encoding, target, order, missing_label, keep, drop),
+        model,
         loss=loss,
         unlabeled_weight=unlabeled_weight,
         removed_class=removed_class,
@@ -60,119 +61,124 @@ def diagnose(
         random_state=seed,
     )
     table = given.table
-    with face.noting_warnings(table.notes):
-        found = find(given.X, table.target.labels, given.estimator, random_state=seed)
+    with console.collect_warnings(table.notes):
+        result = diagnosis.diagnose(
+            given.X, table.target.labels, given.estimator, random_state=seed
+        )
     if as_json:
-        face.say_json({**table.summary(), **found.as_dict(), "notes": table.notes})
+        console.print_json({**table.summary(), **result.as_dict(), "notes": table.notes})
         return
-    _say(found)
-    face.say_notes(table.notes)
+    _print(result)
+    console.print_notes(table.notes)
 
 
-def _say(found: Diagnosis) -> None:
+def _print(result: Diagnosis) -> None:
     used = ""
-    if found.n_unlabeled_used < found.n_unlabeled:
-        used = f", of which {found.n_unlabeled_used:,} were drawn for this"
-    unlabeled = counted(found.n_unlabeled, "unlabelled row")
-    face.say(f"{found.n_labeled:,} labelled and {unlabeled}{used}.")
-    face.say(str(found))
-    _say_gain(found)
-    _say_curves(found)
-    _say_variance(found)
-    _say_shifts(found)
+    if result.n_unlabeled_used < result.n_unlabeled:
+        used = f", of which {result.n_unlabeled_used:,} were drawn for this"
+    unlabeled = pluralize(result.n_unlabeled, "unlabelled row")
+    console.print_line(f"{result.n_labeled:,} labelled and {unlabeled}{used}.")
+    console.print_line(str(result))
+    _print_gain(result)
+    _print_curves(result)
+    _print_variance(result)
+    _print_shifts(result)
 
 
-def _say_gain(found: Diagnosis) -> None:
-    gain = found.gain
+def _print_gain(result: Diagnosis) -> None:
+    gain = result.gain
     if gain is None:
         return
-    from ..diagnosis.words import FITS
+    from ..diagnosis.text import FITS
 
-    low, high = face.number(gain.low), face.number(gain.high)
-    rows = counted(gain.n_rows, "held-out labelled row")
-    face.say_table(
-        f"{found.metric} of {rows}, {counted(gain.n_splits, 'split')}",
-        ["", found.metric],
+    low, high = console.format_number(gain.low), console.format_number(gain.high)
+    rows = pluralize(gain.n_rows, "held-out labelled row")
+    console.print_table(
+        f"{result.metric} of {rows}, {pluralize(gain.n_splits, 'split')}",
+        ["", result.metric],
         [
-            [FITS["SV"], face.number(gain.supervised)],
-            [FITS["SEMI"], face.number(gain.semi)],
+            [FITS["SV"], console.format_number(gain.supervised)],
+            [FITS["SEMI"], console.format_number(gain.semi)],
             ["gain", f"{gain.mean:+.3f}"],
-            ["its standard error", face.number(gain.standard_error)],
+            ["its standard error", console.format_number(gain.standard_error)],
             ["its 90 % interval", f"{low} to {high}"],
         ],
     )
 
 
-def _say_curves(found: Diagnosis) -> None:
-    if found.curves is None:
+def _print_curves(result: Diagnosis) -> None:
+    if result.curves is None:
         return
-    from ..diagnosis.words import worth_in_labels
+    from ..diagnosis.text import worth_in_labels
 
-    face.say(worth_in_labels(found.curves.equivalent))
+    console.print_line(worth_in_labels(result.curves.equivalent))
     for title, first, curve in (
-        ("labels", "labels", found.curves.in_labels),
-        ("unlabelled rows, all labels", "unlabelled rows", found.curves.in_unlabeled),
+        ("labels", "labels", result.curves.in_labels),
+        ("unlabelled rows, all labels", "unlabelled rows", result.curves.in_unlabeled),
     ):
         if len(curve.sizes) < 2:
             continue
         rows = [
-            [str(int(size)), *(face.number(errors[i]) for errors in curve.errors.values())]
+            [
+                str(int(size)),
+                *(console.format_number(errors[i]) for errors in curve.errors.values()),
+            ]
             for i, size in enumerate(curve.sizes)
         ]
-        face.say_table(
-            f"{found.metric} by the number of {title}, {found.curves.n_splits} splits",
+        console.print_table(
+            f"{result.metric} by the number of {title}, {result.curves.n_splits} splits",
             [first, *curve.errors],
             rows,
         )
 
 
-def _say_variance(found: Diagnosis) -> None:
-    estimate = found.variance
+def _print_variance(result: Diagnosis) -> None:
+    estimate = result.variance
     if estimate is None or isinstance(estimate, str):
         if estimate:
-            face.say(estimate)
+            console.print_line(estimate)
         return
     ratios = estimate.variance.semi(_SHOWN_WEIGHTS) / estimate.variance.supervised
     rows = [
-        [f"{weight:g}", *map(face.number, row)]
+        [f"{weight:g}", *map(console.format_number, row)]
         for weight, row in zip(_SHOWN_WEIGHTS, ratios, strict=True)
     ]
     of = "of the fitted model's excess risk" if estimate.of_parameters else "of the risk"
-    face.say_table(
+    console.print_table(
         f"Variance {of} over that of SV, by weight (down) and removed class (across)",
-        ["weight", *map(str, found.classes)],
+        ["weight", *map(str, result.classes)],
         rows,
     )
 
 
-def _say_shifts(found: Diagnosis) -> None:
-    prior, features = found.prior_shift, found.covariate_shift
+def _print_shifts(result: Diagnosis) -> None:
+    prior, features = result.prior_shift, result.covariate_shift
     if prior is None or features is None:
         return
-    from ..diagnosis.words import TOO_FEW_TO_CHECK, prior_warning
+    from ..diagnosis.text import TOO_FEW_TO_CHECK, prior_warning
 
     if warning := prior_warning(prior):
-        face.say(warning)
+        console.print_line(warning)
     if not math.isfinite(prior.p_value):
-        face.say(TOO_FEW_TO_CHECK)
+        console.print_line(TOO_FEW_TO_CHECK)
         return
 
     def cells(i: int, label: Any) -> list[str]:
         interval = f"{prior.low[i]:.3f} to {prior.high[i]:.3f}"
         return [
             str(label),
-            face.number(prior.assumed[i]),
-            face.number(prior.estimated[i]),
+            console.format_number(prior.assumed[i]),
+            console.format_number(prior.estimated[i]),
             interval,
         ]
 
-    face.say_table(
+    console.print_table(
         f"Class shares of the unlabelled rows; that they are as assumed has p = "
-        f"{face.number(prior.p_value)}",
+        f"{console.format_number(prior.p_value)}",
         ["class", "assumed", "estimated", "90 % interval"],
-        [cells(i, label) for i, label in enumerate(found.classes)],
+        [cells(i, label) for i, label in enumerate(result.classes)],
     )
-    face.say(
-        f"A classifier tells labelled from unlabelled rows with an AUC of "
-        f"{face.number(features.auc)} (0.5 is guessing), p = {face.number(features.p_value)}."
+    console.print_line(
+        f"A classifier tells labelled from unlabelled rows with an AUC of {features.auc:.3f} "
+        f"(0.5 is guessing), p = {features.p_value:.3f}."
     )

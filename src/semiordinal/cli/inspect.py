@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from .._words import counted
-from . import _face as face
+from .._text import pluralize
+from . import _console as console
+from . import _options as options
 
 if TYPE_CHECKING:
     from ._table_models import TableModel
@@ -16,11 +15,8 @@ if TYPE_CHECKING:
 _KINDS = {"numbers": "number", "dates": "date, in days", "categories": "category"}
 
 
-@face.command("inspect")
-def inspect(
-    model: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Model file.")],
-    as_json: face.JsonOption = False,
-) -> None:
+@console.command("inspect")
+def inspect(model: options.ModelArgument, as_json: options.JsonOption = False) -> None:
     """Show what is in a model file: features, classes, thresholds, coefficients, origin.
 
     Coefficients are on the original scale: what one unit of a column adds to the score. A row
@@ -36,16 +32,16 @@ def inspect(
     loaded = TableModel(model)
     result = _contents(loaded)
     if as_json:
-        face.say_json({"file": str(model), **result, "notes": loaded.notes})
+        console.print_json({"file": str(model), **result, "notes": loaded.notes})
     else:
-        _say(model, result)
-        face.say_notes(loaded.notes)
+        _print(model, result)
+        console.print_notes(loaded.notes)
 
 
 def _contents(loaded: TableModel) -> dict[str, Any]:
-    """All that is to be told, the model's own numbers before the manifest's."""
+    """The model's own numbers, and the manifest."""
     from ..tables.encoding import encoded_names
-    from ._chosen import chosen
+    from .fit import tuned_settings
 
     estimator = loaded.pipeline[-1]
     typed = loaded.pipeline["typed"]
@@ -56,7 +52,7 @@ def _contents(loaded: TableModel) -> dict[str, Any]:
         "class_prior": estimator.class_prior_,
         "thresholds": estimator.thresholds_,
         "parameters": estimator.get_params(deep=False),
-        "chosen": chosen(estimator),
+        "chosen": tuned_settings(estimator),
     }
     if hasattr(estimator, "centers_"):
         result["n_centers"] = estimator.centers_.shape[0]
@@ -64,49 +60,52 @@ def _contents(loaded: TableModel) -> dict[str, Any]:
     elif hasattr(estimator, "coef_"):
         names = encoded_names(loaded.pipeline)
         result["coefficients"] = dict(zip(names, estimator.coef_, strict=True))
-    plain = face.as_plain(result)
-    return {**plain, "manifest": loaded.manifest}
+    return {**console.to_json(result), "manifest": loaded.manifest}
 
 
-def _say(path: Path, result: dict[str, Any]) -> None:
-    from ._chosen import say_chosen
+def _print(path: Path, result: dict[str, Any]) -> None:
+    from .fit import print_tuned_settings
 
     manifest = result["manifest"]
     data = manifest.get("data")
-    face.say(f"{path}: {result['estimator']}, schema {manifest['schema']}")
+    console.print_line(f"{path}: {result['estimator']}, schema {manifest['schema']}")
     if "target" in manifest:
-        face.say(
+        console.print_line(
             f"Target {manifest['target']!r}, fitted to {manifest['labeled']:,} labelled and "
-            f"{counted(manifest['unlabeled'], 'unlabelled row')} on {manifest['created']}."
+            f"{pluralize(manifest['unlabeled'], 'unlabelled row')} on {manifest['created']}."
         )
     if data:
-        face.say(
-            f"Data: {data['file']}, {counted(data['rows'], 'row')}, "
-            f"{counted(len(data['columns']), 'column')}, sha256 "
+        console.print_line(
+            f"Data: {data['file']}, {pluralize(data['rows'], 'row')}, "
+            f"{pluralize(len(data['columns']), 'column')}, sha256 "
             f"{data['sha256']}"
         )
     thresholds = [*(f"{value:.6g}" for value in result["thresholds"]), "–"]
-    face.say_table(
+    console.print_table(
         "Classes, from the lowest",
         ["class", "prior", "threshold to the next"],
         [
-            [str(label), face.number(prior), threshold]
+            [str(label), console.format_number(prior), threshold]
             for label, prior, threshold in zip(
                 result["classes"], result["class_prior"], thresholds, strict=True
             )
         ],
     )
     rows = [[name, _KINDS[kind]] for kind, names in result["features"].items() for name in names]
-    face.say_table("Features", ["column", "kind"], rows, n_texts=2)
+    console.print_table("Features", ["column", "kind"], rows, n_texts=2)
     if "coefficients" in result:
-        face.say_table(
+        console.print_table(
             "Coefficients, on the original scale",
             ["", "coefficient"],
             [[name, f"{value:.6g}"] for name, value in result["coefficients"].items()],
         )
     if "n_centers" in result:
-        face.say(f"{result['n_centers']} kernel centres, bandwidth {result['bandwidth']:.6g}.")
+        console.print_line(
+            f"{result['n_centers']} kernel centres, bandwidth {result['bandwidth']:.6g}."
+        )
     if result["chosen"]:
-        say_chosen(result["chosen"])
+        print_tuned_settings(result["chosen"])
     for title, entries in (("Settings", result["parameters"]), ("Versions", manifest["versions"])):
-        face.say(f"{title}: " + ", ".join(f"{name} {value}" for name, value in entries.items()))
+        console.print_line(
+            f"{title}: " + ", ".join(f"{name} {value}" for name, value in entries.items())
+        )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._words import counted
-from . import _face as face
+from .._text import pluralize
+from . import _console as console
+from . import _options as options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from ._table_models import TableModel
 
 
-@face.command("predict")
+@console.command("predict")
 def predict(
-    model: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Model file.")],
+    model: options.ModelArgument,
     data: Annotated[
         Path, typer.Argument(exists=True, help="CSV or Parquet, or a folder of Parquet files.")
     ],
@@ -32,15 +33,15 @@ def predict(
         str | None, typer.Option("--id", help="Column to copy beside the predictions.")
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Class probabilities too.")] = False,
-    encoding: face.EncodingOption = "utf-8",
-    force: face.ForceOption = False,
-    as_json: face.JsonOption = False,
+    encoding: options.EncodingOption = "utf-8",
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Predict the class of every row of a table.
 
     Rows are read and written in batches, so the file may be larger than memory. In CSV, texts
     that a spreadsheet would take for a formula get an apostrophe in front. Of a folder, each
-    Parquet file gets a part of its own; a run that was broken off goes on where it was.
+    Parquet file gets a part of its own; a run that was interrupted continues where it stopped.
 
     Examples:
 
@@ -49,70 +50,72 @@ def predict(
       semiordinal predict wine.semiordinal new.csv --out predictions.csv --proba --force
       semiordinal predict wine.semiordinal bottles/ --out predictions/ --id bottle
     """
-    from .._files import check_not_read, check_output
+    from .._files import check_not_input, check_output
     from ..tables.reading import TableFile
     from ._table_models import TableModel
 
-    check_not_read(out, data, model)
+    check_not_input(out, data, model)
     if not data.is_dir():
         check_output(out, force)
     loaded = TableModel(model)
     if proba:
         _check_probabilities(loaded)
-    keep = [] if id_column is None else [id_column]
+    id_columns = [] if id_column is None else [id_column]
     if data.is_dir():
-        counts = _predict_folder(loaded, data, out, keep, proba, force)
+        counts = _predict_folder(loaded, data, out, id_columns, proba, force)
     else:
-        counts = _predict_file(loaded, TableFile(data, encoding), out, keep, proba, force)
+        counts = _predict_file(loaded, TableFile(data, encoding), out, id_columns, proba, force)
     n_rows = sum(counts.values())
     if as_json:
         notes = loaded.all_notes()
-        face.say_json({"rows": n_rows, "counts": counts, "notes": notes, "file": str(out)})
+        console.print_json({"rows": n_rows, "counts": counts, "notes": notes, "file": str(out)})
         return
-    face.say_table(
-        f"Predictions for {counted(n_rows, 'row')}",
+    console.print_table(
+        f"Predictions for {pluralize(n_rows, 'row')}",
         ["class", "rows", "share"],
         [[str(label), str(count), f"{count / n_rows:.3f}"] for label, count in counts.items()],
     )
-    face.say_notes(loaded.all_notes())
-    face.say(f"Predictions: {out}")
+    console.print_notes(loaded.all_notes())
+    console.print_line(f"Predictions: {out}")
 
 
 def _check_probabilities(loaded: TableModel) -> None:
-    """The classifier says itself why it has none."""
+    """Raise the classifier's own reason if it has no probabilities."""
     try:
         loaded.pipeline[-1].predict_proba  # noqa: B018
     except AttributeError as error:
         reason = str(error.__cause__ or error)
-        raise face.UsageError(f"--proba: {reason} Leave --proba out, or fit anew.") from None
+        raise console.UsageError(
+            f"--proba: {reason} Leave --proba out, or fit another model."
+        ) from None
 
 
 def _predict_file(
-    loaded: TableModel, file: TableFile, out: Path, keep: list[str], proba: bool, force: bool
+    loaded: TableModel, file: TableFile, out: Path, id_columns: list[str], proba: bool, force: bool
 ) -> dict[Any, int]:
-    """Write the predictions of one file; gives how many there are of each class."""
+    """Write the predictions of one file; return the number of each class."""
     from ..scale.prediction import PREDICTION
     from ..tables.reading import check_column
     from ..tables.writing import table_writer
 
-    for name in keep:
+    for name in id_columns:
         check_column(name, file.columns(), "--id")
-    kept = {name: file.arrow_type(name) for name in keep}
-    predictor, schema = _predictor(loaded, kept, proba)
+    id_types = {name: file.arrow_type(name) for name in id_columns}
+    predictor, schema = _predictor(loaded, id_types, proba)
     counts = dict.fromkeys(loaded.classes, 0)
-    with table_writer(out, schema, force) as writer:
-        for batch in loaded.batches(file, keep, "Predicting"):
+    with table_writer(out, schema, force) as write:
+        for batch in loaded.batches(file, id_columns, "Predicting"):
             predictions = predictor(batch)
             for label, count in predictions[PREDICTION].value_counts().items():
                 counts[label] += int(count)
-            writer.write(predictions)
+            write(predictions)
     return counts
 
 
 def _predict_folder(
-    loaded: TableModel, folder: Path, out: Path, keep: list[str], proba: bool, force: bool
+    loaded: TableModel, folder: Path, out: Path, id_columns: list[str], proba: bool, force: bool
 ) -> dict[Any, int]:
-    """Write a part for each Parquet file of a folder; gives how many there are of each class."""
+    """Write a part for each Parquet file of a folder; return the number of each class."""
     import joblib
     import pyarrow.parquet as pq
 
@@ -121,31 +124,31 @@ def _predict_folder(
     from ..tables.reading import check_column
 
     files, filesystem = find_files(folder)
-    for name in keep:
+    for name in id_columns:
         check_column(name, pq.read_schema(files[0]).names, "--id")
-    predictor, schema = _predictor(loaded, column_types(files[0], filesystem, keep), proba)
+    predictor, schema = _predictor(loaded, column_types(files[0], filesystem, id_columns), proba)
 
     def predict(frame: pd.DataFrame) -> pd.DataFrame:
-        loaded.note_strangers(frame)
+        loaded.note_unknown_categories(frame)
         return predictor(frame)
 
-    columns = list(dict.fromkeys([*loaded.features, *keep]))
+    columns = list(dict.fromkeys([*loaded.features, *id_columns]))
     writer = PartWriter(predict, columns, schema, joblib.hash(loaded.pipeline))
     parts = write_parts(writer, folder, out, force=force, verbose=True)
     counts = dict.fromkeys(loaded.classes, 0)
     for part in parts:
         for batch in pq.ParquetFile(part).iter_batches(columns=[PREDICTION]):
-            for found in batch.column(0).value_counts().to_pylist():
-                counts[found["values"]] += found["counts"]
+            for entry in batch.column(0).value_counts().to_pylist():
+                counts[entry["values"]] += entry["counts"]
     return counts
 
 
 def _predictor(
-    loaded: TableModel, kept: dict[str, Any], proba: bool
+    loaded: TableModel, id_types: dict[str, Any], proba: bool
 ) -> tuple[BatchPredictor, pa.Schema]:
     """What predicts for batches of rows, and the schema of what it gives."""
     from ..scale.prediction import BatchPredictor, prediction_schema, probability_names
 
     names = probability_names(loaded.classes) if proba else ()
-    schema = prediction_schema(loaded.classes, kept, proba)
-    return BatchPredictor(loaded.pipeline, tuple(kept), names), schema
+    schema = prediction_schema(loaded.classes, id_types, proba)
+    return BatchPredictor(loaded.pipeline, tuple(id_types), names), schema

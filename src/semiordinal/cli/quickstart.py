@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import _face as face
+from .._progress import progress
+from . import _console as console
+from . import _options as options
 
 if TYPE_CHECKING:
     from .._typing import Array
@@ -19,15 +21,15 @@ _METHODS = {
 }
 
 
-@face.command("quickstart")
+@console.command("quickstart")
 def quickstart(
     labels: Annotated[int, typer.Option(min=5, max=200, help="Labels to keep.")] = 40,
     draws: Annotated[int, typer.Option(min=2, help="Random draws.")] = 20,
     picture: Annotated[
         Path | None, typer.Option(help="Draw scores and thresholds to this file, .png or .svg.")
     ] = None,
-    force: face.ForceOption = False,
-    as_json: face.JsonOption = False,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Learn diabetes stages from a few labels, from known class shares, from unlabelled rows.
 
@@ -39,30 +41,31 @@ def quickstart(
       semiordinal quickstart --labels 80 --draws 10 --picture thresholds.png
     """
     from .._files import check_output
-    from ..metrics import METRICS
-    from ._scores import mean_and_error
+    from ..metrics import METRICS, mean_and_standard_error
 
     if picture is not None:
-        face.need_matplotlib("--picture needs")
+        console.require_packages("--picture needs", "plot", "matplotlib")
         check_output(picture, force)
     scores, (model, X_test, y_test) = _run(labels, draws)
     if picture is not None:
         _draw(picture, force, model, X_test, y_test)
     rows = {
-        method: {metric: mean_and_error(each) for metric, each in of_method.items()}
+        method: {
+            metric: mean_and_standard_error(each)._asdict() for metric, each in of_method.items()
+        }
         for method, of_method in scores.items()
     }
     change = scores["tuned"]["MAE"] - scores["SV-CV"]["MAE"]
     lower, higher = int((change < 0).sum()), int((change > 0).sum())
     if as_json:
-        told = {"labels": labels, "draws": draws, "methods": rows}
-        face.say_json({**told, "lower_mae": lower, "higher_mae": higher})
+        result = {"labels": labels, "draws": draws, "methods": rows}
+        console.print_json({**result, "lower_mae": lower, "higher_mae": higher})
         return
-    face.say(
+    console.print_line(
         f"Diabetes progression in five stages: {model.n_labeled_} labelled and "
         f"{model.n_unlabeled_} unlabelled rows to learn from, {len(y_test)} held out."
     )
-    face.say_table(
+    console.print_table(
         f"Mean over {draws} random draws, ± its standard error",
         ["", *METRICS],
         [
@@ -73,16 +76,18 @@ def quickstart(
             for method, row in rows.items()
         ],
     )
-    face.say(
+    console.print_line(
         f"The last has a lower MAE than the first in {lower} of {draws} draws, a higher one in "
         f"{higher}."
     )
     if picture is not None:
-        face.say(f"Picture: {picture}")
-    face.say(
+        console.print_line(f"Picture: {picture}")
+    console.print_line(
         "Next, on a table: semiordinal datasets diabetes-stages --labels 40 --out diabetes.csv"
     )
-    face.say("                  semiordinal fit diabetes.csv --target target --class-prior uniform")
+    console.print_line(
+        "                  semiordinal fit diabetes.csv --target target --class-prior uniform"
+    )
 
 
 def _run(n_labeled: int, n_draws: int) -> tuple[dict[str, dict[str, Array]], tuple[Any, Any, Any]]:
@@ -91,31 +96,31 @@ def _run(n_labeled: int, n_draws: int) -> tuple[dict[str, dict[str, Array]], tup
     from sklearn.model_selection import train_test_split
 
     from ..datasets import load_diabetes_stages, mask_labels
+    from ..held_out import predict_held_out
     from ..methods import get_method
     from ..metrics import METRICS
-    from ._scores import fit_and_predict
 
     X, stages = load_diabetes_stages()
     classes = np.unique(stages).tolist()
-    found: dict[str, list[dict[str, float]]] = {method: [] for method in _METHODS}
-    with face.progress("Drawing, tuning, testing", n_draws) as step:
+    by_draw: dict[str, list[dict[str, float]]] = {method: [] for method in _METHODS}
+    with progress("Drawing, tuning, testing", n_draws) as advance:
         for seed in range(n_draws):
             train, test = train_test_split(
                 np.arange(len(stages)), test_size=1 / 3, stratify=stages, random_state=seed
             )
             y = stages.astype(float)
             y[train] = mask_labels(stages[train], n_labeled, random_state=seed)
-            for method, scores in found.items():
+            for method, scores in by_draw.items():
                 # The stages are of equal size by construction, so the priors are known.
                 model = get_method(method).build(
                     class_prior="uniform", classes=classes, random_state=seed
                 )
-                fitted, held_out = fit_and_predict(model, X, y, classes, (train, test))
-                scores.append(held_out.scores())
-            step(1)
+                fitted, predictions = predict_held_out(model, X, y, classes, (train, test))
+                scores.append(predictions.scores())
+            advance(1)
     by_metric = {
         method: {metric: np.array([each[metric] for each in scores]) for metric in METRICS}
-        for method, scores in found.items()
+        for method, scores in by_draw.items()
     }
     return by_metric, (fitted, X[test], stages[test])
 
@@ -123,12 +128,12 @@ def _run(n_labeled: int, n_draws: int) -> tuple[dict[str, dict[str, Array]], tup
 def _draw(path: Path, force: bool, model: Any, X: Any, y: Any) -> None:
     import os
 
-    from .._files import written_whole
+    from .._files import atomic_write
     from ..plotting import plot_thresholds
 
     # No window is wanted, and there may be no screen.
     os.environ.setdefault("MPLBACKEND", "Agg")
     ax = plot_thresholds(model, X, y)
     ax.set_title("Scores of held-out rows by stage, and the thresholds between stages", pad=18)
-    with written_whole(path, force) as temporary:
+    with atomic_write(path, force) as temporary:
         ax.figure.savefig(temporary, dpi=150, format=path.suffix.lstrip(".") or "png")

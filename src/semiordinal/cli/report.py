@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import _face as face
+from . import _console as console
 from . import _options as options
 
 if TYPE_CHECKING:
     from ..plotting import Table
-    from ._judging import Judged
+    from ._settings import DiagnosisInput
 
 
-@face.command("report")
+@console.command("report")
 def report(
     data: options.DataArgument,
     target: options.TargetOption,
@@ -31,10 +31,10 @@ def report(
     keep: options.KeepOption = None,
     drop: options.DropOption = None,
     title: Annotated[str | None, typer.Option(help="Title; by default target and file.")] = None,
-    encoding: face.EncodingOption = "utf-8",
-    seed: face.SeedOption = 0,
-    force: face.ForceOption = False,
-    as_json: face.JsonOption = False,
+    encoding: options.EncodingOption = "utf-8",
+    seed: options.SeedOption = 0,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Write a page about a table: how good, where wrong, and were the unlabelled rows worth it?
 
@@ -49,14 +49,16 @@ def report(
       semiordinal report wine.csv --target quality --out wine.html
       semiordinal report patients.csv --target stage --order mild,severe --out page.html --force
     """
-    from .._files import check_not_read, check_output
-    from ._judging import judged
+    from .._files import check_not_input, check_output
+    from ..report import build_report, write_report
+    from ._settings import read_diagnosis_input
 
-    check_not_read(out, data)
+    check_not_input(out, data)
     check_output(out, force)
-    _check_extra()
-    given = judged(
-        *(data, encoding, target, order, missing_label, keep, drop, model),
+    console.require_packages("The report needs", "report", "jinja2", "matplotlib")
+    given = read_diagnosis_input(
+        (data, encoding, target, order, missing_label, keep, drop),
+        model,
         loss=loss,
         unlabeled_weight=unlabeled_weight,
         removed_class=removed_class,
@@ -64,8 +66,6 @@ def report(
         l2=l2,
         random_state=seed,
     )
-    from ..report import build_report, write_report
-
     fingerprint = given.table.fingerprint()
     details = {
         "file": str(fingerprint["file"]),
@@ -74,37 +74,29 @@ def report(
         "target": target,
         "model": model,
     }
-    with face.noting_warnings(given.table.notes):
+    with console.collect_warnings(given.table.notes):
         html = build_report(
             given.X,
             given.table.target.labels,
             given.estimator,
             title=f"{target} in {data.name}" if title is None else title,
-            feature_names=given.names,
-            columns=_columns(given),
+            feature_names=given.feature_names,
+            columns=_column_tables(given),
             notes=given.table.notes,
             details=details,
             random_state=seed,
         )
     write_report(html, out, force)
     if as_json:
-        face.say_json({**given.table.summary(), "report": str(out), "bytes": out.stat().st_size})
-        return
-    face.say(f"Report: {out} ({out.stat().st_size / 1e6:.1f} MB)")
-
-
-def _check_extra() -> None:
-    from importlib.util import find_spec
-
-    lacking = [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]
-    if lacking:
-        raise face.CommandError(
-            f"The report needs {' and '.join(lacking)}: pip install 'semiordinal[report]'"
+        console.print_json(
+            {**given.table.summary(), "report": str(out), "bytes": out.stat().st_size}
         )
+        return
+    console.print_line(f"Report: {out} ({out.stat().st_size / 1e6:.1f} MB)")
 
 
-def _columns(given: Judged) -> list[Table]:
-    """What is known of each column, and which were left out."""
+def _column_tables(given: DiagnosisInput) -> list[Table]:
+    """Summaries of the columns, and which were left out."""
     from ..plotting import Table
     from ..tables.encoding import TypedColumns
 
@@ -117,7 +109,7 @@ def _columns(given: Judged) -> list[Table]:
         for kind, names in kinds.items()
         for name in names
     ]
-    found = [
+    tables = [
         Table(
             ["column", "kind", "share missing", "lowest", "25 %", "middle", "75 %", "highest"],
             rows,
@@ -125,10 +117,15 @@ def _columns(given: Judged) -> list[Table]:
         )
     ]
     categories: list[list[Any]] = [
-        [name, float(frame[name].isna().mean()), int(frame[name].nunique()), _most(frame[name])]
+        [
+            name,
+            float(frame[name].isna().mean()),
+            int(frame[name].nunique()),
+            _most_frequent(frame[name]),
+        ]
         for name in choice.categories
     ]
-    found.append(
+    tables.append(
         Table(
             ["column", "share missing", "categories", "most frequent"],
             categories,
@@ -136,13 +133,13 @@ def _columns(given: Judged) -> list[Table]:
         )
     )
     dropped = [[name, reason] for name, reason in choice.dropped.items()]
-    found.append(Table(["column", "why"], dropped, "Columns left out"))
-    return [table for table in found if table.rows]
+    tables.append(Table(["column", "why"], dropped, "Columns left out"))
+    return [table for table in tables if table.rows]
 
 
 def _quartiles(column: Any) -> list[float]:
     return [float(value) for value in column.quantile([0, 0.25, 0.5, 0.75, 1])]
 
 
-def _most(column: Any) -> str:
+def _most_frequent(column: Any) -> str:
     return str(column.value_counts().index[0]) if column.notna().any() else "–"

@@ -1,7 +1,6 @@
 """Data sets, and what makes semi-supervised problems of them."""
 
-from ._diabetes import load_diabetes_stages
-from ._discretize import equal_frequency_classes
+from ._discretize import equal_frequency_classes, load_diabetes_stages
 from ._fetch import fetch
 from ._mask import mask_labels
 from ._synthetic import OrdinalTruth, make_ordinal

@@ -1,4 +1,4 @@
-"""Ordered classes from a numeric target."""
+"""Ordered classes from a numeric target, such as that of the bundled diabetes data."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_diabetes
 
 from .._checks import is_count
+from .._typing import Array
 
 
 def equal_frequency_classes(target: Any, n_classes: int) -> NDArray[np.int64]:
@@ -45,3 +47,27 @@ def check_n_classes(name: str, n_classes: Any, n_rows: int) -> None:
     """Raise unless so many classes can be made of so many rows."""
     if not is_count(n_classes) or not 2 <= n_classes <= n_rows:
         raise ValueError(f"{name}={n_classes!r} must be a whole number from 2 to {n_rows}.")
+
+
+def load_diabetes_stages(n_stages: int = 5) -> tuple[Array, NDArray[np.int64]]:
+    """Disease progression after a year, cut into stages of equal size.
+
+    Parameters
+    ----------
+    n_stages : int, default=5
+
+    Returns
+    -------
+    X : array of shape (442, 10)
+    y : array of shape (442,)
+        Stages 1..n_stages, from the least to the most progression.
+
+    Examples
+    --------
+    >>> X, y = load_diabetes_stages()
+    >>> X.shape, np.bincount(y)[1:]
+    ((442, 10), array([89, 89, 88, 88, 88]))
+    """
+    X, target = load_diabetes(return_X_y=True, scaled=False)
+    check_n_classes("n_stages", n_stages, len(target))
+    return X, equal_frequency_classes(target, n_stages)

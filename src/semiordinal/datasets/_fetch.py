@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
-from .._files import written_whole
+from .._files import atomic_write
 from .._typing import Array
 from ._discretize import equal_frequency_classes
 from .catalog import DATASETS, DatasetFacts, get_facts
@@ -51,22 +51,22 @@ def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:
     if facts.openml is None:
         there = ", ".join(known.name for known in DATASETS.values() if known.openml)
         raise ValueError(f"Data set {name!r} is not at OpenML. Those that are: {there}.")
-    kept_in = None if folder is None else data_folder(folder)
-    found = _download(facts, data_home)
-    features = _numbers(found.data)
+    target_folder = None if folder is None else data_folder(folder)
+    downloaded = _download(facts, data_home)
+    features = _one_hot_encode(downloaded.data)
     X = features.to_numpy(np.float64)
-    y = _TARGET_RULES[facts.target_rule](found.target.to_numpy(np.float64), facts.n_classes)
+    y = _TARGET_RULES[facts.target_rule](downloaded.target.to_numpy(np.float64), facts.n_classes)
     remedy = "It may have changed: get the data elsewhere."
     check_rows(facts, X, y, f"OpenML's data set {facts.openml}", remedy)
-    if kept_in is not None:
-        _keep(facts, kept_in, features.assign(**{_TARGET: y}))
+    if target_folder is not None:
+        _write(facts, target_folder, features.assign(**{_TARGET: y}))
     return X, y
 
 
 def _download(facts: DatasetFacts, data_home: Any) -> Any:
     try:
         with warnings.catch_warnings():
-            # It tries a few times; that the last failed is told below.
+            # It retries, with warnings; the error below tells of the last failure.
             warnings.filterwarnings("ignore", "A network error occurred")
             return fetch_openml(data_id=facts.openml, as_frame=True, data_home=data_home)
     except (URLError, TimeoutError, ConnectionError) as error:
@@ -77,17 +77,17 @@ def _download(facts: DatasetFacts, data_home: Any) -> Any:
         ) from error
 
 
-def _numbers(features: Any) -> Any:
+def _one_hot_encode(features: Any) -> Any:
     import pandas as pd
 
     categories = features.select_dtypes(exclude="number").columns
     return pd.get_dummies(features, columns=list(categories), dtype=float)
 
 
-def _keep(facts: DatasetFacts, folder: Path, frame: Any) -> None:
+def _write(facts: DatasetFacts, folder: Path, frame: Any) -> None:
     path = path_of(facts.name, folder)
     if not path.exists():
-        with written_whole(path) as temporary:
+        with atomic_write(path) as temporary:
             frame.to_csv(temporary, index=False, compression={"method": "gzip", "mtime": 0})
 
 

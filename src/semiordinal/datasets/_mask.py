@@ -36,7 +36,7 @@ def mask_labels(y: Any, n_labeled: int, random_state: Any = None) -> NDArray[Any
     """
     labels = np.asarray(y)
     if is_missing(labels).any():
-        raise ValueError("y has rows without a label already; give those with one alone.")
+        raise ValueError("y has rows without a label already; give only rows with one.")
     classes, codes = np.unique(labels, return_inverse=True)
     if not is_count(n_labeled) or not len(classes) <= n_labeled <= len(labels):
         raise ValueError(
@@ -45,8 +45,8 @@ def mask_labels(y: Any, n_labeled: int, random_state: Any = None) -> NDArray[Any
         )
     random = check_random_state(random_state)
     for _ in range(_MOST_DRAWS):
-        kept = random.permutation(len(labels))[:n_labeled]
-        if len(np.unique(codes[kept])) == len(classes):
+        rows = random.permutation(len(labels))[:n_labeled]
+        if len(np.unique(codes[rows])) == len(classes):
             break
     else:
         raise ValueError(
@@ -54,7 +54,7 @@ def mask_labels(y: Any, n_labeled: int, random_state: Any = None) -> NDArray[Any
             "keep more labels."
         )
     hidden = np.ones(len(labels), dtype=bool)
-    hidden[kept] = False
+    hidden[rows] = False
     is_number = labels.dtype.kind in "iuf"
     masked = labels.astype(float if is_number else object)
     masked[hidden] = np.nan if is_number else None

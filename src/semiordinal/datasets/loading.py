@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
-from ._diabetes import load_diabetes_stages
+from ._discretize import load_diabetes_stages
 from .catalog import BUNDLED, DatasetFacts, get_facts
 
 FOLDER_VARIABLE = "SEMIORDINAL_DATA"
@@ -122,13 +122,13 @@ def _read(facts: DatasetFacts, folder: Path) -> Rows:
 
 def check_rows(facts: DatasetFacts, X: Array, y: Any, where: str, remedy: str) -> None:
     """Raise unless rows, columns and the counts of classes are those of the data set."""
-    classes, found_counts = np.unique(y, return_counts=True)
-    counts = tuple(found_counts.tolist())
-    found = (*X.shape, len(classes))
+    classes, class_counts = np.unique(y, return_counts=True)
+    counts = tuple(class_counts.tolist())
+    shape = (*X.shape, len(classes))
     expected = (facts.n_rows, facts.n_features, facts.n_classes)
-    if found != expected or not np.isfinite(X).all():
+    if shape != expected or not np.isfinite(X).all():
         raise ValueError(
-            f"{where} has {found[0]} rows, {found[1]} columns and {found[2]} classes, but "
+            f"{where} has {shape[0]} rows, {shape[1]} columns and {shape[2]} classes, but "
             f"{facts.name} has {expected[0]}, {expected[1]} and {expected[2]}, all finite. {remedy}"
         )
     if counts != facts.class_counts or classes.tolist() != list(range(1, len(counts) + 1)):

@@ -1,9 +1,9 @@
-"""Did the unlabelled rows help? `diagnose` judges by cross-validation, theory and two checks."""
+"""Do the unlabelled rows help? `diagnose` uses cross-validation, theory and two checks."""
 
 from .coefficients import bootstrap_coefficients
 from .curves import Curve, Curves, EquivalentLabels
 from .diagnose import Diagnosis, diagnose
-from .gain import Gain
+from .gain import UnlabeledGain
 from .shift import CovariateShift, PriorShift
 from .variance import VarianceEstimate
 from .verdict import Verdict
@@ -14,8 +14,8 @@ __all__ = [
     "Curves",
     "Diagnosis",
     "EquivalentLabels",
-    "Gain",
     "PriorShift",
+    "UnlabeledGain",
     "VarianceEstimate",
     "Verdict",
     "bootstrap_coefficients",

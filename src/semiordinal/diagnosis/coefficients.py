@@ -19,7 +19,7 @@ _FEWEST_PER_CLASS = 5  # on average
 
 
 def enough_for_intervals(codes: Codes) -> bool:
-    """Whether labels are enough to draw from anew.
+    """Whether there are enough labels to resample.
 
     A class with one label is the same row in every draw, and few labels are much the same
     ones: intervals would be too narrow.
@@ -38,8 +38,8 @@ def bootstrap_coefficients(
 ) -> Array:
     """Percentile intervals of a linear classifier's coefficients.
 
-    Labelled rows of each class and unlabelled rows are drawn anew, with replacement, as many
-    as there are, and the classifier is fitted to them. It takes two labels of every class that
+    Labelled rows of each class and unlabelled rows are resampled with replacement, and the
+    classifier is fitted to each sample. It takes two labels of every class that
     has any, and five of each on average: with fewer, the labelled rows hardly vary from draw to
     draw, and the intervals would be too narrow.
 

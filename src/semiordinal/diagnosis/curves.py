@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from ..metrics import mean_and_standard_error
 from ..model_selection import Split
-from .gain import Gain
-from .problem import Problem, Rows, held_out_losses, split_labels
+from .gain import UnlabeledGain
+from .problem import DiagnosisProblem, Rows, cross_validate, row_losses, split_labels
 
 _LABEL_SHARES = (0.25, 0.5, 0.75, 1.0)
 _UNLABELED_SHARES = (1 / 16, 1 / 4, 1.0)
@@ -44,11 +45,11 @@ class EquivalentLabels:
     n_labeled : int
         Labels that there are.
     total : float
-        Labels that would do; infinite where no number would, NaN where it cannot be told.
+        Labels that would do; infinite if no number would, NaN if it is unknown.
     low, high : float
         Labels that would do at the ends of the gain's 90 % interval.
     reason : str
-        Why it cannot be told, if so.
+        Why it is unknown, if so.
     """
 
     n_labeled: int
@@ -76,50 +77,52 @@ class Curves:
     n_splits: int
 
 
-def learning_curves(problem: Problem, splits: list[Split], gain: Gain) -> Curves:
-    """Fits to parts of the training rows; every part holds each class, and larger ones hold it.
+def learning_curves(problem: DiagnosisProblem, splits: list[Split], gain: UnlabeledGain) -> Curves:
+    """Fit to nested parts of the training rows, each with every class.
 
     What the gain is worth in labels is read off the supervised curve.
     """
-    chosen = splits[:_MOST_SPLITS]
-    n_train = min(len(split_labels(problem, train)[0]) for train, _ in chosen)
-    least = len(problem.classes)
-    label_sizes = sorted({max(least, round(share * n_train)) for share in _LABEL_SHARES})
+    splits = splits[:_MOST_SPLITS]
+    n_train = min(len(split_labels(problem, train)[0]) for train, _ in splits)
+    n_classes = len(problem.classes)
+    label_sizes = sorted({max(n_classes, round(share * n_train)) for share in _LABEL_SHARES})
     n_unlabeled = len(problem.unlabeled)
     unlabeled_sizes = sorted({max(1, round(share * n_unlabeled)) for share in _UNLABELED_SHARES})
     random = np.random.default_rng(problem.seed + 3)
 
-    def fits(train: Rows) -> dict[str, Any]:
+    def fit(train: Rows) -> dict[str, Any]:
         labeled, unlabeled = split_labels(problem, train)
         order, others = _every_class_first(problem, labeled, random), random.permutation(unlabeled)
-        found = {}
+        fits = {}
         for size in label_sizes:
             rows = np.sort(np.concatenate([order[:size], unlabeled]))
-            found[f"SV {size}"] = problem.fit(rows, 0.0)
-            found[f"SEMI {size}"] = problem.fit(rows)
+            fits[f"SV {size}"] = problem.fit(rows, 0.0)
+            fits[f"SEMI {size}"] = problem.fit(rows)
         for size in unlabeled_sizes:
             rows = np.sort(np.concatenate([order[: label_sizes[-1]], others[:size]]))
-            found[f"U {size}"] = problem.fit(rows)
-        return found
+            fits[f"U {size}"] = problem.fit(rows)
+        return fits
 
-    losses = held_out_losses(problem, chosen, fits)
-    held = np.isfinite(next(iter(losses.values())))
-    rows = {name: values[held] for name, values in losses.items()}
+    losses = row_losses(problem, splits, cross_validate(problem, splits, fit))
+    losses = {name: values[np.isfinite(values)] for name, values in losses.items()}
     by_labels = {
-        name: np.array([rows[f"{name} {size}"] for size in label_sizes]) for name in ("SV", "SEMI")
+        name: np.array([losses[f"{name} {size}"] for size in label_sizes])
+        for name in ("SV", "SEMI")
     }
-    by_unlabeled = {"SEMI": np.array([rows[f"U {size}"] for size in unlabeled_sizes])}
+    by_unlabeled = {"SEMI": np.array([losses[f"U {size}"] for size in unlabeled_sizes])}
     alone = np.tile(by_labels["SV"][-1], (len(unlabeled_sizes), 1))
     return Curves(
         _curve(label_sizes, by_labels),
         _curve(unlabeled_sizes, {"SV": alone, **by_unlabeled}),
         _equivalent(problem, np.array(label_sizes), by_labels["SV"], gain),
-        len(chosen),
+        len(splits),
     )
 
 
-def _every_class_first(problem: Problem, labeled: Rows, random: np.random.Generator) -> Rows:
-    """Labelled rows in random order, but for one of each class, which come first."""
+def _every_class_first(
+    problem: DiagnosisProblem, labeled: Rows, random: np.random.Generator
+) -> Rows:
+    """Labelled rows in random order, but one of each class first."""
     order = random.permutation(labeled)
     _, first = np.unique(problem.codes[order], return_index=True)
     rest = np.setdiff1d(np.arange(len(order)), first)
@@ -128,34 +131,34 @@ def _every_class_first(problem: Problem, labeled: Rows, random: np.random.Genera
 
 def _curve(sizes: list[int], values: dict[str, Array]) -> Curve:
     """Means over rows, with their standard errors."""
+    estimates = {name: mean_and_standard_error(table.T) for name, table in values.items()}
     return Curve(
         np.array(sizes),
-        {name: table.mean(axis=1) for name, table in values.items()},
-        {
-            name: table.std(axis=1, ddof=1) / np.sqrt(table.shape[1])
-            for name, table in values.items()
-        },
+        {name: estimate.mean for name, estimate in estimates.items()},
+        {name: estimate.standard_error for name, estimate in estimates.items()},
     )
 
 
-def _equivalent(problem: Problem, sizes: Array, losses: Array, gain: Gain) -> EquivalentLabels:
+def _equivalent(
+    problem: DiagnosisProblem, sizes: Array, losses: Array, gain: UnlabeledGain
+) -> EquivalentLabels:
     """Where the supervised curve ``a + b/m`` falls by as much as the gain, and its ends."""
     n_labeled = len(problem.labeled)
 
-    def untold(reason: str, low: float = np.nan, high: float = np.nan) -> EquivalentLabels:
+    def unknown(reason: str, low: float = np.nan, high: float = np.nan) -> EquivalentLabels:
         return EquivalentLabels(n_labeled, float("nan"), low, high, reason)
 
     if len(sizes) < 2:
-        return untold("there are too few labels for a learning curve")
+        return unknown("there are too few labels for a learning curve")
     if not np.isfinite(gain.low):
-        return untold("too few rows were held out")
-    # Slopes of the line through the errors against 1/m, for all rows and for rows drawn anew.
-    slope_of = np.polyfit(1 / sizes, losses, 1)[0]
+        return unknown("too few rows were held out")
+    # Slopes of the line through each row's errors against 1/m, and bootstrap means of them.
+    row_slopes = np.polyfit(1 / sizes, losses, 1)[0]
     random = np.random.default_rng(problem.seed + 4)
-    draws = random.choice(slope_of, (_BOOTSTRAPS, len(slope_of))).mean(axis=1)
-    slope = float(slope_of.mean())
+    draws = random.choice(row_slopes, (_BOOTSTRAPS, len(row_slopes))).mean(axis=1)
+    slope = float(row_slopes.mean())
     if (draws <= 1e-9 * gain.supervised).mean() > _MOST_FLAT:
-        return untold("the error does not clearly fall with more labels here")
+        return unknown("the error does not clearly fall with more labels here")
 
     def total(difference: float) -> float:
         """From the end of the curve, the labels of a training part, so that no gain means none."""
@@ -164,5 +167,5 @@ def _equivalent(problem: Problem, sizes: Array, losses: Array, gain: Gain) -> Eq
 
     low, high = total(gain.low), total(gain.high)
     if gain.low <= 0 <= gain.high:
-        return untold("the gain cannot be told from none", low, high)
+        return unknown("the gain cannot be told from none", low, high)
     return EquivalentLabels(n_labeled, total(gain.mean), low, high)

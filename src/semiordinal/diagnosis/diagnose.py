@@ -1,4 +1,4 @@
-"""All that can be found out about the unlabelled rows of a table."""
+"""The diagnosis: all that can be found out about the unlabelled rows of a table."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array
-from ..metrics import TASKS
+from ..held_out import HeldOutPredictions
 from .curves import Curves, learning_curves
-from .gain import Gain, cross_validated_gain
-from .problem import Problem
+from .gain import UnlabeledGain, gain_from_losses
+from .problem import DiagnosisProblem, cross_validate, row_losses
 from .shift import CovariateShift, PriorShift, check_covariate_shift, check_prior_shift
 from .variance import VarianceEstimate, estimate_variance
 from .verdict import Verdict, judge
-
-_METRICS = {task: name for name, task in TASKS.items()}
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Diagnosis:
         The error that the estimator's loss stands for: MAE, MZE or MSE, in classes.
     classes, class_counts, class_prior : arrays of shape (K,)
     n_labeled, n_unlabeled, n_unlabeled_used : int
-    gain : Gain or None
+    gain : UnlabeledGain or None
     variance : VarianceEstimate, str or None
         A text says why there is no estimate.
     curves : Curves or None
@@ -49,7 +47,7 @@ class Diagnosis:
     n_labeled: int
     n_unlabeled: int
     n_unlabeled_used: int
-    gain: Gain | None = None
+    gain: UnlabeledGain | None = None
     variance: VarianceEstimate | str | None = None
     curves: Curves | None = None
     prior_shift: PriorShift | None = None
@@ -60,14 +58,14 @@ class Diagnosis:
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers by name, with dicts in place of objects."""
-        found = asdict(self)
+        result = asdict(self)
         if self.gain is not None:
-            found["gain"]["relative"] = self.gain.relative
+            result["gain"]["relative"] = self.gain.relative
         if self.curves is not None:
-            found["curves"]["equivalent"]["extra"] = self.curves.equivalent.extra
+            result["curves"]["equivalent"]["extra"] = self.curves.equivalent.extra
         if self.prior_shift is not None:
-            found["prior_shift"]["distance"] = self.prior_shift.distance
-        return found
+            result["prior_shift"]["distance"] = self.prior_shift.distance
+        return result
 
 
 def diagnose(
@@ -93,12 +91,12 @@ def diagnose(
         Labels; NaN, None, pd.NA or the estimator's ``missing_label`` where a row has none.
     estimator : LinearOrdinalClassifier or KernelOrdinalClassifier, fitted or not, optional
         Judged with its settings as they are, by default those of ``LinearOrdinalClassifier()``.
-        Tuned classifiers are refused: they say in ``gain_`` what they found themselves.
+        Tuned classifiers are refused: their ``gain_`` says what the unlabelled rows change.
     curves : bool, default=True
         Whether to compute the learning curves and the equivalent number of labels, which
         take most of the time.
     most_unlabeled : int, default=5000
-        Of more unlabelled rows, so many are drawn at random.
+        If there are more unlabelled rows, so many are drawn at random.
     random_state : int, RandomState or None, default=0
 
     Returns
@@ -110,47 +108,51 @@ def diagnose(
     >>> from semiordinal.datasets import load_diabetes_stages, mask_labels
     >>> X, stages = load_diabetes_stages()
     >>> y = mask_labels(stages, 60, random_state=0)
-    >>> found = diagnose(X, y, curves=False)
-    >>> found.verdict.answer
+    >>> diagnose(X, y, curves=False).verdict.answer
     "can't tell"
     >>> print(diagnose(X, stages))
     Every row has a label, so there are no unlabelled rows and nothing to judge.
     """
     if int(most_unlabeled) < 1:
         raise ValueError(f"most_unlabeled={most_unlabeled!r} must be at least 1.")
-    problem = Problem.of(X, y, estimator, int(most_unlabeled), random_state)
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    n_labeled = len(problem.labeled)
-    found: dict[str, Any] = {}
+    problem = DiagnosisProblem.from_data(X, y, estimator, int(most_unlabeled), random_state)
+    splits = problem.splits() if len(problem.unlabeled) else []
+    return diagnose_problem(problem, cross_validate(problem, splits), curves)
+
+
+def diagnose_problem(
+    problem: DiagnosisProblem, held_out: dict[str, HeldOutPredictions], curves: bool = True
+) -> Diagnosis:
+    """The diagnosis, given predictions for the test rows of the problem's splits."""
+    evidence: dict[str, Any] = {}
     if len(problem.unlabeled):
-        found = {
+        evidence = {
             "variance": estimate_variance(problem),
             "prior_shift": check_prior_shift(problem),
             "covariate_shift": check_covariate_shift(problem),
         }
-        if problem.n_folds > 1:
-            splits = problem.splits()
-            gain = cross_validated_gain(problem, splits)
-            found["gain"] = gain
-            found["curves"] = learning_curves(problem, splits, gain) if curves else None
-    metric = _METRICS[problem.task]
+    if "SEMI" in held_out:
+        splits = problem.splits()
+        gain = gain_from_losses(row_losses(problem, splits, held_out), len(splits))
+        evidence["gain"] = gain
+        evidence["curves"] = learning_curves(problem, splits, gain) if curves else None
     verdict = judge(
-        found.get("gain"),
-        found.get("prior_shift"),
-        found.get("covariate_shift"),
+        evidence.get("gain"),
+        evidence.get("prior_shift"),
+        evidence.get("covariate_shift"),
         problem.classes,
         problem.prior_is_given,
-        metric,
+        problem.metric,
         len(problem.unlabeled),
     )
     return Diagnosis(
         verdict,
-        metric,
+        problem.metric,
         problem.classes,
         np.asarray(problem.counts, dtype=int),
         problem.class_prior,
-        n_labeled,
-        n_rows - n_labeled,
+        len(problem.labeled),
+        problem.n_unlabeled,
         len(problem.unlabeled),
-        **found,
+        **evidence,
     )

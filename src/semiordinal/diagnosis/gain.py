@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.stats import t
 
 from .._typing import Array
-from ..model_selection import Split
-from .problem import Problem, Rows, held_out_losses
+from ..metrics import mean_and_standard_error
 
 CONFIDENCE = 0.9  # of the interval, so 5 % on either side
 
 
 @dataclass(frozen=True)
-class Gain:
+class UnlabeledGain:
     """How much lower the cross-validated error is with unlabelled rows.
 
     Parameters
@@ -48,32 +46,23 @@ class Gain:
         return self.mean / self.supervised if self.supervised else float("nan")
 
 
-def cross_validated_gain(problem: Problem, splits: list[Split]) -> Gain:
-    """Fit with and without the unlabelled rows, and compare row by row where held out."""
-
-    def fits(train: Rows) -> dict[str, Any]:
-        return {"SV": problem.fit(train, 0.0), "SEMI": problem.fit(train)}
-
-    return gain_of(held_out_losses(problem, splits, fits), len(splits))
-
-
-def gain_of(losses: dict[str, Array], n_splits: int) -> Gain:
-    """The gain from losses of single rows under ``"SV"`` and ``"SEMI"``."""
-    held = np.isfinite(losses["SV"])
-    supervised, semi = losses["SV"][held], losses["SEMI"][held]
-    difference, n = supervised - semi, int(held.sum())
-    # Not less than what one row in another class would change: from a few rows that all agree
-    # it does not follow that others do.
-    error = max(float(np.std(difference, ddof=1) / np.sqrt(n)), 1 / n) if n > 1 else float("nan")
-    mean = float(difference.mean())
-    reach = float(t.ppf((1 + CONFIDENCE) / 2, n - 1)) * error if n > 1 else float("nan")
-    return Gain(
+def gain_from_losses(losses: dict[str, Array], n_splits: int) -> UnlabeledGain:
+    """The gain from losses of single rows under ``"SV"`` and ``"SEMI"``, compared row by row."""
+    is_held_out = np.isfinite(losses["SV"])
+    supervised, semi = losses["SV"][is_held_out], losses["SEMI"][is_held_out]
+    n_rows = len(semi)
+    mean, error = map(float, mean_and_standard_error(supervised - semi))
+    # At least what one row in another class would change: a few rows that all agree do not
+    # prove that others do.
+    error = float(np.maximum(error, 1 / n_rows))
+    margin = float(t.ppf((1 + CONFIDENCE) / 2, n_rows - 1)) * error
+    return UnlabeledGain(
         float(supervised.mean()),
         float(semi.mean()),
         mean,
         error,
-        mean - reach,
-        mean + reach,
-        n,
+        mean - margin,
+        mean + margin,
+        n_rows,
         n_splits,
     )

@@ -1,10 +1,10 @@
-"""The rows to judge by, the two fits to compare, and errors on rows held out."""
+"""The rows and the estimator of a diagnosis, and predictions for rows held out."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -21,13 +21,14 @@ from ..estimators import (
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
 )
+from ..held_out import HeldOutPredictions
 from ..labels import encode_labels, known_codes
 from ..losses import get_loss
-from ..metrics import task_losses
+from ..metrics import metric_for_task
 from ..model_selection import LabeledKFold, Split
 from ..priors import resolve_prior
 
-_NEEDED = (
+_REQUIRED_PARAMETERS = (
     "unlabeled_weight",
     "supervised_weights",
     "class_prior",
@@ -41,8 +42,11 @@ Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Rows, their label codes, and the estimator whose use of unlabelled rows is judged."""
+class DiagnosisProblem:
+    """Rows, their label codes, and the estimator whose use of unlabelled rows is diagnosed.
+
+    ``n_unlabeled`` counts the unlabelled rows that were given; `unlabeled` are those used.
+    """
 
     X: Any
     codes: Codes
@@ -50,14 +54,17 @@ class Problem:
     class_prior: Array
     prior_is_given: bool
     estimator: Any
+    n_unlabeled: int
     seed: int
 
     @classmethod
-    def of(cls, X: Any, y: Any, estimator: Any, most_unlabeled: int, random_state: Any) -> Self:
-        """Check what the user gave, and draw from the unlabelled rows if they are very many."""
+    def from_data(
+        cls, X: Any, y: Any, estimator: Any, most_unlabeled: int, random_state: Any
+    ) -> Self:
+        """Check what the user gave, and draw some of the unlabelled rows if there are too many."""
         model = LinearOrdinalClassifier() if estimator is None else clone(estimator)
-        _refuse_tuned(model)
-        for name in _NEEDED:
+        _check_not_tuned(model)
+        for name in _REQUIRED_PARAMETERS:
             if name not in model.get_params():
                 raise ValueError(
                     f"estimator: a {type(model).__name__} cannot be judged, since it has no "
@@ -81,16 +88,17 @@ class Problem:
         prior = resolve_prior(model.class_prior, counts.astype(float), labels.classes)
         is_given = not (isinstance(model.class_prior, str) and model.class_prior == "labels")
         random = check_random_state(random_state)
-        unlabeled = np.flatnonzero(labels.codes < 0)
         codes = labels.codes
-        if len(unlabeled) > most_unlabeled:
+        unlabeled = np.flatnonzero(codes < 0)
+        n_unlabeled = len(unlabeled)
+        if n_unlabeled > most_unlabeled:
             unlabeled = random.choice(unlabeled, most_unlabeled, replace=False)
-            kept = np.sort(np.concatenate([np.flatnonzero(codes >= 0), unlabeled]))
-            X, codes = X[kept], codes[kept]
+            rows = np.sort(np.concatenate([np.flatnonzero(codes >= 0), unlabeled]))
+            X, codes = X[rows], codes[rows]
         # Within parts of the rows "labels" would be those of the part.
         model.set_params(classes=labels.classes, missing_label=math.nan)
         seed = int(random.randint(2**31))
-        return cls(X, codes, labels.classes, prior, is_given, model, seed)
+        return cls(X, codes, labels.classes, prior, is_given, model, n_unlabeled, seed)
 
     @property
     def labeled(self) -> Rows:
@@ -106,11 +114,11 @@ class Problem:
         return np.bincount(self.codes[self.labeled], minlength=len(self.classes)).astype(float)
 
     @property
-    def task(self) -> str:
-        """The task loss that the estimator's loss stands for."""
+    def metric(self) -> str:
+        """The error that the estimator's loss stands for: MAE, MZE or MSE."""
         if "loss" not in self.estimator.get_params():
-            return "absolute"
-        return get_loss(self.estimator.loss, self.estimator.margin).task
+            return "MAE"
+        return metric_for_task(get_loss(self.estimator.loss, self.estimator.margin).task)
 
     def label_values(self, rows: Rows) -> NDArray[np.object_]:
         """Labels of rows, None where missing."""
@@ -126,10 +134,10 @@ class Problem:
         return factors[self.codes]
 
     def fit(self, rows: Rows, unlabeled_weight: float | None = None) -> Any:
-        """The estimator fitted to rows; with weight 0, labelled rows weighted to the prior.
+        """The estimator fitted to rows, with its own weight of unlabelled rows or another.
 
-        A given prior is worth something without unlabelled rows too, so the supervised fit
-        is told it as well.
+        A given prior is of use without unlabelled rows too, so with weight 0 the labelled rows
+        are weighted to the prior.
         """
         model = clone(self.estimator)
         if unlabeled_weight is not None:
@@ -137,33 +145,50 @@ class Problem:
         if self.prior_is_given and not model.unlabeled_weight:
             model.set_params(supervised_weights="prior")
         with warnings.catch_warnings():
-            # Of many fits to parts some may stop early, which makes no difference here.
+            # Some of many fits to parts of the rows may stop early, which does not matter here.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return model.fit(self.X[rows], self.label_values(rows))
 
-    def losses(self, model: Any, rows: Rows) -> Array:
-        """The task loss of a fitted model's prediction for each labelled row."""
+    def fit_both(self, rows: Rows) -> dict[str, Any]:
+        """The fits without unlabelled rows and, if there are any, with them."""
+        fits = {"SV": self.fit(rows, 0.0)}
+        if len(self.unlabeled):
+            fits["SEMI"] = self.fit(rows)
+        return fits
+
+    def predict(self, model: Any, rows: Rows) -> HeldOutPredictions:
+        """Predictions of a fitted model for labelled rows."""
+        cumulative = None
+        if hasattr(model, "predict_cumulative"):
+            cumulative = model.predict_cumulative(self.X[rows])
         predicted = known_codes(model.predict(self.X[rows]), self.classes)
-        table = task_losses(self.task, predicted, len(self.classes))
-        own: Array = table[np.arange(len(rows)), self.codes[rows]]
-        return own
+        return self.held_out(rows, predicted, cumulative)
+
+    def held_out(
+        self, rows: Rows, predicted: Codes, cumulative: Array | None = None
+    ) -> HeldOutPredictions:
+        """Predictions for labelled rows, with the rows' labels and weights."""
+        weights = self.row_weights[rows] if self.prior_is_given else None
+        return HeldOutPredictions(self.codes[rows], predicted, cumulative, weights)
 
     @property
     def n_folds(self) -> int:
         return int(min(_MOST_FOLDS, self.counts.max()))
 
     def splits(self) -> list[Split]:
-        """Repeated folds of the labelled rows; the fewer rows, the more repeats."""
+        """Repeated folds of the labelled rows; none if no class has two labels."""
+        if self.n_folds < 2:
+            return []
         repeats = int(np.clip(_ROWS_OF_REPEATS // len(self.labeled), 1, _MOST_REPEATS))
         y = np.where(self.codes >= 0, self.codes, np.nan)
-        found: list[Split] = []
+        splits: list[Split] = []
         for repeat in range(repeats):
             splitter = LabeledKFold(self.n_folds, shuffle=True, random_state=self.seed + repeat)
-            found += splitter.split(y[:, None], y)
-        return found
+            splits += splitter.split(y[:, None], y)
+        return splits
 
 
-def _refuse_tuned(model: Any) -> None:
+def _check_not_tuned(model: Any) -> None:
     if isinstance(model, LinearOrdinalClassifierCV | KernelOrdinalClassifierCV):
         tuned = type(model).__name__
         raise ValueError(
@@ -178,31 +203,44 @@ def label_values(codes: Codes, classes: NDArray[Any]) -> NDArray[np.object_]:
     return np.array([*classes.tolist(), None], dtype=object)[codes]
 
 
-def held_out_losses(
-    problem: Problem, splits: Iterable[Split], fits: Callable[[Rows], dict[str, Any]]
-) -> dict[str, Array]:
-    """Weighted mean task loss of each labelled row when it was held out, by fit.
+def cross_validate(
+    problem: DiagnosisProblem,
+    splits: list[Split],
+    fit: Callable[[Rows], dict[str, Any]] | None = None,
+) -> dict[str, HeldOutPredictions]:
+    """Predictions for the test rows of all splits, one after the other, by fit.
 
-    NaN for rows that are never held out, being the only ones of their class. ``fits`` gives
-    fitted models by name for the training rows of a split.
+    ``fit`` gives fitted models by name for training rows: by default ``"SV"``, without the
+    unlabelled rows, and ``"SEMI"``, with them if there are any.
     """
-    sums: dict[str, Array] = {}
-    times = np.zeros(len(problem.codes))
+    parts: dict[str, list[HeldOutPredictions]] = {}
     for train, test in splits:
-        for name, model in fits(train).items():
-            total = sums.setdefault(name, np.zeros(len(problem.codes)))
-            total[test] += problem.losses(model, test)
-        times[test] += 1
-    labeled = problem.labeled
-    held = times > 0
-    # Those that are held out count as all: 1 on average.
-    weights = problem.row_weights / problem.row_weights[held].mean()
-    share = np.full(len(problem.codes), np.nan)
-    np.divide(weights, times, out=share, where=held)
-    return {name: (total * share)[labeled] for name, total in sums.items()}
+        for name, model in (fit or problem.fit_both)(train).items():
+            parts.setdefault(name, []).append(problem.predict(model, test))
+    return {name: HeldOutPredictions.concatenate(each) for name, each in parts.items()}
 
 
-def split_labels(problem: Problem, rows: Rows) -> tuple[Rows, Rows]:
-    """Labelled and unlabelled ones of some rows."""
+def row_losses(
+    problem: DiagnosisProblem, splits: list[Split], held_out: dict[str, HeldOutPredictions]
+) -> dict[str, Array]:
+    """Weighted mean loss of each labelled row over the times it was held out, by fit.
+
+    NaN for rows that are never held out, being the only ones of their class.
+    """
+    n_rows = len(problem.codes)
+    rows = np.concatenate([test for _, test in splits])
+    counts = np.bincount(rows, minlength=n_rows)
+    # The weights of the rows that are held out are one on average.
+    weights = problem.row_weights / problem.row_weights[counts > 0].mean()
+    factors = np.full(n_rows, np.nan)
+    np.divide(weights, counts, out=factors, where=counts > 0)
+    return {
+        name: (np.bincount(rows, each.errors(problem.metric), n_rows) * factors)[problem.labeled]
+        for name, each in held_out.items()
+    }
+
+
+def split_labels(problem: DiagnosisProblem, rows: Rows) -> tuple[Rows, Rows]:
+    """Separate labelled from unlabelled rows."""
     is_labeled = problem.codes[rows] >= 0
     return rows[is_labeled], rows[~is_labeled]

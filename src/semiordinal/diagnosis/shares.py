@@ -39,13 +39,13 @@ def estimated_shares(
         means = _class_means(moments.h[own], moments.codes[own], moments.n_classes)
         return _tilted(means, moments.h[others].mean(axis=0), assumed, precision)
 
-    found = shares(labeled, unlabeled)
+    estimate = shares(labeled, unlabeled)
     draws = [
         shares(random.choice(labeled, len(labeled)), random.choice(unlabeled, len(unlabeled)))
         for _ in range(_BOOTSTRAPS)
     ]
     low, high = np.quantile(draws, [0.05, 0.95], axis=0)
-    return found, np.minimum(low, found), np.maximum(high, found)
+    return estimate, np.minimum(low, estimate), np.maximum(high, estimate)
 
 
 def _class_means(h: Array, codes: Codes, n_classes: int) -> Array:

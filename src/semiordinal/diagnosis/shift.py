@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from .._typing import Array
 from ..estimators import LinearOrdinalClassifier
-from .problem import Problem, Rows
+from .problem import DiagnosisProblem, Rows
 from .shares import ScoreMoments, estimated_shares
 
 _FOLDS = 5
@@ -78,7 +78,7 @@ class CovariateShift:
     p_value: float
 
 
-def check_prior_shift(problem: Problem) -> PriorShift:
+def check_prior_shift(problem: DiagnosisProblem) -> PriorShift:
     """Compare the class shares of unlabelled rows with those that the risk uses."""
     of_labels = _labels_p_value(problem) if problem.prior_is_given else float("nan")
     if _too_few(problem):
@@ -98,7 +98,7 @@ def check_prior_shift(problem: Problem) -> PriorShift:
     return PriorShift(problem.class_prior, *shares, p_value, of_labels)
 
 
-def _labels_p_value(problem: Problem) -> float:
+def _labels_p_value(problem: DiagnosisProblem) -> float:
     """How often labels drawn at random would be as far from the given shares."""
     expected = problem.class_prior * len(problem.labeled)
     possible = expected > 0
@@ -116,7 +116,7 @@ def _labels_p_value(problem: Problem) -> float:
     return float((1 + as_far.sum()) / (1 + _DRAWS))
 
 
-def check_covariate_shift(problem: Problem) -> CovariateShift:
+def check_covariate_shift(problem: DiagnosisProblem) -> CovariateShift:
     """Train a forest to tell labelled from unlabelled rows, and see how it does on others."""
     if _too_few(problem):
         return CovariateShift(float("nan"), float("nan"))
@@ -143,7 +143,7 @@ def check_covariate_shift(problem: Problem) -> CovariateShift:
     return CovariateShift(auc, float(norm.sf(-difference[0] / np.sqrt(covariance[0, 0]))))
 
 
-def _too_few(problem: Problem) -> bool:
+def _too_few(problem: DiagnosisProblem) -> bool:
     """Whether there is too little of either kind for the tests' large-sample approximation."""
     return min(len(problem.labeled), len(problem.unlabeled)) < _FEWEST_ROWS
 
@@ -154,7 +154,7 @@ def _uniform_ranks(values: Array) -> Array:
     return ranks
 
 
-def _imbalance(problem: Problem, h: Array, rows: Rows) -> tuple[Array, Array]:
+def _imbalance(problem: DiagnosisProblem, h: Array, rows: Rows) -> tuple[Array, Array]:
     """``mean_U[h] − Σ_y π_y mean_y[h]`` and its covariance if the identity holds."""
     codes = problem.codes[rows]
     unlabeled, labeled = h[codes < 0], h[codes >= 0]
@@ -181,7 +181,7 @@ def _imbalance(problem: Problem, h: Array, rows: Rows) -> tuple[Array, Array]:
     return unlabeled.mean(axis=0) - expected, spread
 
 
-def _score_ranks(problem: Problem) -> Array:
+def _score_ranks(problem: DiagnosisProblem) -> Array:
     """Ranks of latent scores by models that did not see the rows."""
     random = np.random.default_rng(problem.seed + 1)
     fold = np.empty(len(problem.codes), dtype=int)
@@ -200,7 +200,7 @@ def _score_ranks(problem: Problem) -> Array:
     return ranks
 
 
-def _fit_scores(problem: Problem, rows: Rows) -> LinearOrdinalClassifier:
+def _fit_scores(problem: DiagnosisProblem, rows: Rows) -> LinearOrdinalClassifier:
     """A supervised fit with probabilities, whose scores bear on the class."""
     model = LinearOrdinalClassifier(unlabeled_weight=0.0)
     with warnings.catch_warnings():

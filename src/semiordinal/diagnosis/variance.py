@@ -17,7 +17,7 @@ from ..theory import (
     risk_hessian,
     risk_variance,
 )
-from .problem import Problem, Rows
+from .problem import DiagnosisProblem, Rows
 
 _FEWEST = 2  # rows of a class that a variance needs
 _MOST_UNLABELED = 2000
@@ -41,35 +41,37 @@ class VarianceEstimate:
     cross_fitted: bool
 
 
-def estimate_variance(problem: Problem) -> VarianceEstimate | str:
+def estimate_variance(problem: DiagnosisProblem) -> VarianceEstimate | str:
     """The variances, or the reason why there are none."""
     if (problem.counts < _FEWEST).any():
-        lacking = [str(label) for label in problem.classes[problem.counts < _FEWEST]]
-        which = f"class {lacking[0]}" if len(lacking) == 1 else f"classes {', '.join(lacking[:5])}"
+        missing = [str(label) for label in problem.classes[problem.counts < _FEWEST]]
+        which = f"class {missing[0]}" if len(missing) == 1 else f"classes {', '.join(missing[:5])}"
         return f"A variance needs two labelled rows of every class; there are fewer of {which}."
     random = np.random.default_rng(problem.seed + 5)
     halves = _halves(problem, random)
     unlabeled = random.permutation(problem.unlabeled)[:_MOST_UNLABELED]
     cross_fitted = (problem.counts >= 2 * _FEWEST).all()
     pairs = [halves, halves[::-1]] if cross_fitted else [(problem.labeled, problem.labeled)]
-    found = [_at(problem, fitted, measured, unlabeled) for fitted, measured in pairs]
+    estimates = [_variance_at(problem, fitted, measured, unlabeled) for fitted, measured in pairs]
     mean = RiskVariance(
-        float(np.mean([v.supervised for v, _ in found])),
-        np.mean([v.lu for v, _ in found], axis=0),
-        np.mean([v.covariance for v, _ in found], axis=0),
+        float(np.mean([v.supervised for v, _ in estimates])),
+        np.mean([v.lu for v, _ in estimates], axis=0),
+        np.mean([v.covariance for v, _ in estimates], axis=0),
     )
-    return VarianceEstimate(mean, all(of for _, of in found), bool(cross_fitted))
+    return VarianceEstimate(
+        mean, all(of_parameters for _, of_parameters in estimates), bool(cross_fitted)
+    )
 
 
-def _halves(problem: Problem, random: np.random.Generator) -> tuple[Rows, Rows]:
+def _halves(problem: DiagnosisProblem, random: np.random.Generator) -> tuple[Rows, Rows]:
     """Every other labelled row of each class."""
     order = random.permutation(problem.labeled)
     order = order[np.argsort(problem.codes[order], kind="stable")]
     return np.sort(order[::2]), np.sort(order[1::2])
 
 
-def _at(
-    problem: Problem, fitted: Rows, measured: Rows, unlabeled: Rows
+def _variance_at(
+    problem: DiagnosisProblem, fitted: Rows, measured: Rows, unlabeled: Rows
 ) -> tuple[RiskVariance, bool]:
     """Variances at a supervised model, and whether they are of its parameters."""
     rows = np.concatenate([measured, unlabeled])
@@ -81,8 +83,8 @@ def _at(
     loss = get_loss(model.loss, model.margin)
     codes = problem.codes[rows]
     coef = getattr(model, "coef_", np.empty(0))
-    parameters = len(coef) == X.shape[1] and loss.margin.smooth and model.l2 > 0
-    if parameters:
+    of_parameters = len(coef) == X.shape[1] and loss.margin.smooth and model.l2 > 0
+    if of_parameters:
         standardized = (X[: len(rows)] - center) / scale
         offset = float(center @ coef)
         moments = _gradients(
@@ -91,8 +93,8 @@ def _at(
     else:
         scores = model.thresholds_ - model.predict_latent(problem.X[rows])[:, None]
         moments = class_moments(loss.values(scores), codes)
-    found = risk_variance(moments, problem.counts, len(problem.unlabeled), problem.class_prior)
-    return found, parameters
+    n_unlabeled = len(problem.unlabeled)
+    return risk_variance(moments, problem.counts, n_unlabeled, problem.class_prior), of_parameters
 
 
 def _gradients(

@@ -6,9 +6,9 @@ The rule, in this order:
 2. Where a check finds that they come from elsewhere, they are not to be used: what they tell
    rests on that. Since it overrules all other evidence, a finding must be significant at 0.1 %,
    and of a size that matters: large tables show small shifts.
-3. Where the interval of the gain lies below 2 % of the supervised error, they are of no use.
+3. Where the interval of the gain lies below 2 % of the supervised error, they are not worth using.
 4. Where it lies above zero, they are.
-5. Else it cannot be told.
+5. Otherwise one cannot tell.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._words import counted
-from .gain import CONFIDENCE, Gain
+from .._text import pluralize
+from .gain import CONFIDENCE, UnlabeledGain
 from .shift import CovariateShift, PriorShift
-from .words import percent
+from .text import percent
 
 USE, DO_NOT, CANNOT_TELL, NOTHING = "use", "don't", "can't tell", "nothing to judge"
 SHIFT_LEVEL = 0.001
@@ -41,7 +41,7 @@ class Verdict:
 
 
 def judge(
-    gain: Gain | None,
+    gain: UnlabeledGain | None,
     prior_shift: PriorShift | None,
     covariate_shift: CovariateShift | None,
     classes: NDArray[Any],
@@ -49,7 +49,7 @@ def judge(
     metric: str,
     n_unlabeled: int,
 ) -> Verdict:
-    """The verdict from what was found; None stands for what there was no way to find."""
+    """The verdict from the evidence; None stands for evidence that could not be had."""
     if prior_shift is None or covariate_shift is None:
         return Verdict(
             NOTHING, "Every row has a label, so there are no unlabelled rows and nothing to judge."
@@ -89,7 +89,7 @@ def _of_covariate_shift(shift: CovariateShift) -> str:
     )
 
 
-def _of_gain(gain: Gain, metric: str, n_unlabeled: int) -> Verdict:
+def _of_gain(gain: UnlabeledGain, metric: str, n_unlabeled: int) -> Verdict:
     change = f"the {metric} is {gain.semi:.3f} with them and {gain.supervised:.3f} without"
     if gain.supervised == 0:
         return Verdict(
@@ -100,8 +100,7 @@ def _of_gain(gain: Gain, metric: str, n_unlabeled: int) -> Verdict:
     interval = f"a gain of {mean}, {percent(CONFIDENCE)} interval {low} to {high}"
     if ends[1] < 0:
         return Verdict(
-            DO_NOT,
-            f"Don't use the unlabelled rows: they do harm here; {change} ({interval}).",
+            DO_NOT, f"Don't use the unlabelled rows: they do harm here; {change} ({interval})."
         )
     if ends[1] < LEAST_GAIN:
         return Verdict(
@@ -116,7 +115,7 @@ def _of_gain(gain: Gain, metric: str, n_unlabeled: int) -> Verdict:
         remedy = f"there are too few unlabelled rows to judge ({n_unlabeled})."
     return Verdict(
         CANNOT_TELL,
-        f"Can't tell: {change} ({interval}), which {counted(gain.n_rows, 'labelled row')} cannot "
+        f"Can't tell: {change} ({interval}), which {pluralize(gain.n_rows, 'labelled row')} cannot "
         f"tell from no gain at all. The labelled rows alone are the simpler choice; {remedy}",
     )
 

@@ -83,22 +83,20 @@ def cells_of(
     columns: Iterable[str] | None = None,
 ) -> list[Cell]:
     """All cells, repetition by repetition, so that a run cut short has some of each kind."""
-    names = chosen("sets", sets, experiment.sets)
-    kept_losses = chosen("losses", losses, experiment.losses)
+    sets = select_names("sets", sets, experiment.sets)
+    losses = select_names("losses", losses, experiment.losses)
     known = {column.name: column for column in experiment.columns_in(mode)}
-    kept = chosen("methods", columns, known) if known else []
-    if experiment.kind == "curve" and SUPERVISED not in kept:
+    columns = select_names("methods", columns, known) if known else []
+    if experiment.kind == "curve" and SUPERVISED not in columns:
         raise ValueError(
             f"methods must hold {SUPERVISED}, which {experiment.name} divides the others by."
         )
     trained: list[tuple[str | None, str]] = [
-        (column, _settings(experiment, mode, known[column])) for column in kept
+        (column, _settings(experiment, mode, known[column])) for column in columns
     ] or [(None, _settings(experiment, mode, None))]
     return [
         Cell(experiment.name, mode, name, loss, column, repeat, count, seed, settings)
-        for repeat, name, loss, (column, settings) in product(
-            range(repeats), names, kept_losses, trained
-        )
+        for repeat, name, loss, (column, settings) in product(range(repeats), sets, losses, trained)
         for count in experiment.unlabeled_counts_of(name)
     ]
 
@@ -112,13 +110,13 @@ def _settings(experiment: Experiment, mode: str | None, column: Column | None) -
     return fingerprint([*rows, column.method, column.settings, training])
 
 
-def chosen(what: str, asked: Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    """What is asked for, in the order of what is known; an error names what is not known."""
+def select_names(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Names in the order of those known, by default all; an error if one is not known."""
     known = list(known)
-    if asked is None:
+    if names is None:
         return known
-    asked = list(asked)
-    unknown = [name for name in asked if name not in known]
+    names = list(names)
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise ValueError(f"{what}: {unknown[0]!r} is not known here; choose from {known}.")
-    return [name for name in known if name in asked]
+    return [name for name in known if name in names]

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from .cells import Cell
-from .problems import Rows, rows_of
+from .data import Rows, load_rows
 from .specs import get_experiment
 from .store import Record, RecordStore
 from .training import run_fit
@@ -39,7 +39,7 @@ def run_cells(
     n_jobs : int
         Workers, as joblib counts them.
     progress : callable
-        Told the number of cells that are done since it was last called.
+        Called with the number of cells finished since the last call.
 
     Returns
     -------
@@ -51,9 +51,11 @@ def run_cells(
         _check_data(cell, record, store)
     missing = [cell for cell in cells if cell not in records]
     progress(len(records))
-    # Held here too: of threads that overlap, the last to leave puts back what it found.
+    # Set here too: of overlapping threads, the last to leave restores what it saw at its start.
     with threadpool_limits(limits=1):
-        _Watched(progress, n_jobs=n_jobs)(delayed(run_cell)(cell, store) for cell in missing)
+        _ReportingParallel(progress, n_jobs=n_jobs)(
+            delayed(run_cell)(cell, store) for cell in missing
+        )
     records |= store.read(missing)
     return [records[cell].result for cell in cells]
 
@@ -77,27 +79,27 @@ def run_cell(cell: Cell, store: RecordStore) -> None:
         result = run(experiment, cell)
     notes = {
         "version": __version__,
-        "data": _rows_of(cell).digest,
+        "data": _load_rows(cell).digest,
         "seconds": round(time.process_time() - started, 3),
         "warnings": sorted({" ".join(str(w.message).split()) for w in caught}),
     }
     store.write(cell, result, notes)
 
 
-def _rows_of(cell: Cell) -> Rows:
-    return rows_of(cell.set, get_experiment(cell.experiment).three_classes)
+def _load_rows(cell: Cell) -> Rows:
+    return load_rows(cell.set, get_experiment(cell.experiment).three_classes)
 
 
 def _check_data(cell: Cell, record: Record, store: RecordStore) -> None:
-    """Raise where a record tells of other rows than those at hand; older ones tell of none."""
-    noted = record.notes.get("data")
-    if noted is None:
+    """Raise if a record is of other rows than the data at hand; older records do not say."""
+    recorded = record.notes.get("data")
+    if recorded is None:
         return
     try:
-        at_hand = _rows_of(cell).digest
+        current = _load_rows(cell).digest
     except FileNotFoundError:  # records alone make tables too
         return
-    if noted != at_hand:
+    if recorded != current:
         raise ValueError(
             f"The records of {cell.set} in {str(store.folder)!r} are of other rows than those of "
             "the data at hand. Put the old data back, or name another folder by --out."
@@ -107,7 +109,7 @@ def _check_data(cell: Cell, record: Record, store: RecordStore) -> None:
 def _check_needs(cells: Sequence[Cell]) -> None:
     """Raise before any work where data or a package is missing."""
     for cell in {cell.set: cell for cell in cells}.values():
-        _rows_of(cell)
+        _load_rows(cell)
     columns = {c.name: c.family for cell in cells for c in get_experiment(cell.experiment).columns}
     networks = [cell for cell in cells if columns.get(cell.column or "") == "network"]
     if networks and (find_spec("torch") is None or find_spec("skorch") is None):
@@ -117,16 +119,16 @@ def _check_needs(cells: Sequence[Cell]) -> None:
         )
 
 
-class _Watched(Parallel):
-    """joblib's Parallel, which tells how far it is."""
+class _ReportingParallel(Parallel):
+    """joblib's Parallel, which reports its progress."""
 
-    def __init__(self, tell: Callable[[int], None], **settings: Any):
+    def __init__(self, report: Callable[[int], None], **settings: Any):
         super().__init__(**settings)
-        self._tell = tell
-        self._told = 0
+        self._report = report
+        self._reported = 0
 
     def print_progress(self) -> None:
         done = self.n_completed_tasks
-        if done > self._told:
-            self._tell(done - self._told)
-            self._told = done
+        if done > self._reported:
+            self._report(done - self._reported)
+            self._reported = done

@@ -9,24 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._files import written_whole
-from .._words import counted
+from .._files import atomic_write
+from .._text import pluralize
 from ..datasets import get_facts
-from ..plotting import (
-    CurveDisplay,
-    Display,
-    VarianceRatioDisplay,
-    plot_cd_diagram,
-    plot_panels,
-)
+from ..plotting import CurveDisplay, Display, VarianceRatioDisplay, plot_cd_diagram, plot_panels
 from ..plotting.panels import close_figure, save_figure
 from .cells import Cell
-from .runs import fit_runs, variance_runs
-from .specs import SUPERVISED, Experiment
+from .specs import LOSS_METRICS, SUPERVISED, Experiment
 from .statistics import FEWEST_TO_TEST, contests, rank_methods
 from .store import unwritable, write_text
 from .summaries import curve_summary, median_ratios, table_summary, variance_summary
 from .tables import ErrorTable
+from .variances import RULES, WEIGHTS
 
 _FORMATS = ("png", "svg")
 # Names of figures: of a table, and by kind of the others, with a loss each.
@@ -89,7 +83,7 @@ class _Writer:
         if n_repeats < FEWEST_TO_TEST:
             bold = "the least mean, since so few repetitions cannot be tested"
         legend = (
-            f"Mean ± standard deviation over {counted(n_repeats, 'repetition')}, and in brackets "
+            f"Mean ± standard deviation over {pluralize(n_repeats, 'repetition')}, and in brackets "
             f"the paper's mean. Bold, among the paper's methods: {bold}; in brackets, the paper's "
             "own bold. "
         )
@@ -177,9 +171,48 @@ class _Writer:
         for suffix in _FORMATS:
             path = self.folder / f"{stem}.{suffix}"
             try:
-                with written_whole(path, force=True) as temporary:
+                with atomic_write(path, force=True) as temporary:
                     save_figure(figure, temporary, suffix)
             except OSError as error:
                 raise unwritable(path, error) from error
             self.files.append(path)
         close_figure(figure)
+
+
+def fit_runs(cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """One row a fit: its errors, and the hyper-parameters that were chosen."""
+    rows = [
+        {
+            "set": cell.set,
+            "loss": cell.loss,
+            "method": cell.column,
+            "n_unlabeled": cell.n_unlabeled,
+            "repeat": cell.repeat,
+            **{metric: result[metric] for metric in LOSS_METRICS.values()},
+            **result.get("chosen", {}),
+            "error": result[LOSS_METRICS[cell.loss]],
+        }
+        for cell, result in zip(cells, results, strict=True)
+    ]
+    frame = pd.DataFrame(rows)
+    return frame[[*(c for c in frame if c != "error"), "error"]]
+
+
+def variance_runs(cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """One row for each random model, rule and weight γ."""
+    return pd.DataFrame(
+        [
+            {
+                "set": cell.set,
+                "loss": cell.loss,
+                "method": name,
+                "repeat": cell.repeat,
+                "removed": result[name]["removed"],
+                "weight": weight,
+                "ratio": ratio,
+            }
+            for cell, result in zip(cells, results, strict=True)
+            for name in RULES
+            for weight, ratio in zip(WEIGHTS, result[name]["ratios"], strict=True)
+        ]
+    )

@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from .._files import OutputError, written_whole
-from .._words import counted, cut_list
+from .._files import OutputError, atomic_write
+from .._text import join_names, pluralize
 from .cells import Cell
 
 
@@ -52,7 +52,7 @@ class RecordStore:
         return self.folder / cell.experiment / mode / cell.set / f"{cell.key}.json"
 
     def has(self, cell: Cell) -> bool:
-        # Path.exists raises where it may not look, which is told when the folder is made.
+        # Path.exists raises without permission to look; make_folder reports that.
         return os.path.exists(self.path_of(cell))
 
     def make_folder(self) -> None:
@@ -80,15 +80,15 @@ class RecordStore:
         write_text(path, json.dumps(record, indent=1) + "\n")
 
     def read(self, cells: Iterable[Cell]) -> dict[Cell, Record]:
-        """Records of those cells that are finished; an error tells which are damaged."""
-        found = {cell: _read(self.path_of(cell), cell) for cell in cells if self.has(cell)}
-        whole = {cell: record for cell, record in found.items() if record is not None}
-        damaged = [str(self.path_of(cell)) for cell in found if cell not in whole]
+        """Records of those cells that are finished; an error names damaged ones."""
+        records = {cell: _read(self.path_of(cell), cell) for cell in cells if self.has(cell)}
+        whole = {cell: record for cell, record in records.items() if record is not None}
+        damaged = [str(self.path_of(cell)) for cell in records if cell not in whole]
         if damaged:
             raise DamagedRecordError(
-                f"Damaged, not what a run wrote: {counted(len(damaged), 'record')}, "
-                f"{cut_list(damaged, most=3)}. Delete such files and run the command again; their "
-                "cells alone are then run anew."
+                f"Damaged, not what a run wrote: {pluralize(len(damaged), 'record')}, "
+                f"{join_names(damaged, limit=3)}. Delete them and run the command again, which "
+                "runs only their cells."
             )
         return whole
 
@@ -105,10 +105,10 @@ def _read(path: Path, cell: Cell) -> Record | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole; where that fails, say what is safe and how to go on."""
+    """Write a file completely, with an error that says how to continue."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path, force=True) as temporary:
+        with atomic_write(path, force=True) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise unwritable(path, error) from error

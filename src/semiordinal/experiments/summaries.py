@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from .._words import counted
+from .._text import pluralize
 from .specs import LOSS_METRICS
 from .statistics import FEWEST_TO_TEST, Contest, Ranking, count_outcomes
 from .tables import ErrorTable
@@ -39,7 +39,7 @@ def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
     Gives the cells that agree, those compared, and those where the paper has SEMI below SV.
     Equal means agree with none.
     """
-    found = {}
+    agreements = {}
     for one, other in rivals(table.paper_methods):
         agree = compared = papers_gains = 0
         for problem in table.problems:
@@ -51,14 +51,14 @@ def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
             agree += problem.gain(one, other) * printed_gain > 0
             papers_gains += printed_gain > 0
         if compared:
-            found[one] = (agree, compared, papers_gains)
-    return found
+            agreements[one] = (agree, compared, papers_gains)
+    return agreements
 
 
 def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
     """Directions, wins and losses, and ranks of a table."""
-    problems = counted(len(table.problems), "problem")
-    lines = [f"{problems} (sets × losses), {counted(n_repeats, 'repetition')} each.", ""]
+    problems = pluralize(len(table.problems), "problem")
+    lines = [f"{problems} (sets × losses), {pluralize(n_repeats, 'repetition')} each.", ""]
     agreement = directions(table)
     if agreement:
         lines += [
@@ -129,8 +129,9 @@ def variance_summary(runs: pd.DataFrame) -> str:
     n_reduced = (least < 1).groupby(level=levels, sort=False).sum().to_dict()
     n_models = runs["repeat"].nunique()
     lines = [
-        f"Least ratio over γ = 0.1, ..., 1 of the median over {counted(n_models, 'random model')}, "
-        "with the γ where it is reached and the number of models with a ratio below one at some γ.",
+        f"Least ratio over γ = 0.1, ..., 1 of the median over "
+        f"{pluralize(n_models, 'random model')}, with the γ where it is reached and the number of "
+        "models with a ratio below one at some γ.",
         "",
     ]
     methods = list(dict.fromkeys(runs["method"]))
@@ -149,8 +150,8 @@ def variance_summary(runs: pd.DataFrame) -> str:
                 if ratios.min() >= 1:
                     not_reduced.append(f"{name} ({loss.upper()}, {method})")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    told = ", ".join(not_reduced) if not_reduced else "none"
-    return "\n".join([*lines, "", f"No reduction of the median for any γ: {told}.", ""])
+    names = ", ".join(not_reduced) if not_reduced else "none"
+    return "\n".join([*lines, "", f"No reduction of the median for any γ: {names}.", ""])
 
 
 def median_ratios(runs: pd.DataFrame) -> pd.Series:
@@ -161,8 +162,8 @@ def median_ratios(runs: pd.DataFrame) -> pd.Series:
 def curve_summary(ratios: pd.DataFrame, n_repeats: int) -> str:
     """Ratios at the smallest and the largest number of unlabelled rows."""
     lines = [
-        f"Mean error over that of SV, over {counted(n_repeats, 'repetition')}, with the fewest and "
-        "with all unlabelled rows, and the number of sets where it is below one with all.",
+        f"Mean error over that of SV, over {pluralize(n_repeats, 'repetition')}, with the fewest "
+        "and with all unlabelled rows, and the number of sets where it is below one with all.",
         "",
         "| | fewest | all | sets below one with all |",
         "|---|---|---|---|",

@@ -1,13 +1,48 @@
-"""Tables of errors in Markdown and LaTeX, with the paper's numbers beside ours."""
+"""Tables of errors in Markdown and LaTeX, with the paper's numbers beside ours.
+
+Those are in ``paper_results.csv``, facts from the tables of T. Tsuchiya, N. Charoenphakdee,
+I. Sato and M. Sugiyama, *Semi-Supervised Ordinal Regression Based on Empirical Risk
+Minimization*, Neural Computation 33(12), 2021, arXiv:1901.11351.
+"""
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
-from .paper import Printed, printed_results
 from .specs import LOSS_METRICS, METRIC_NAMES, Experiment
 from .statistics import Contest
+
+
+@dataclass(frozen=True)
+class PrintedResult:
+    """A mean with its spread, and whether it is set in bold."""
+
+    mean: float
+    spread: float
+    bold: bool
+
+
+@cache
+def printed_results() -> dict[tuple[str, str, str, str], PrintedResult]:
+    """By experiment, set, loss and column.
+
+    Examples
+    --------
+    >>> printed_results()["small", "toy", "at", "SEMI1"]
+    PrintedResult(mean=0.215, spread=0.05, bold=True)
+    """
+    text = (files("semiordinal.experiments") / "paper_results.csv").read_text(encoding="utf-8")
+    return {
+        (row["experiment"], row["set"], row["loss"], row["column"]): PrintedResult(
+            float(row["mean"]), float(row["spread"]), row["bold"] == "1"
+        )
+        for row in csv.DictReader(text.splitlines())
+    }
 
 
 class ErrorTable:
@@ -32,7 +67,7 @@ class ErrorTable:
     def losses(self) -> list[str]:
         return list(dict.fromkeys(problem.loss for problem in self.problems))
 
-    def printed(self, problem: Contest, method: str) -> Printed | None:
+    def printed(self, problem: Contest, method: str) -> PrintedResult | None:
         key = (self.experiment.name, problem.set, problem.loss, method)
         return printed_results().get(key)
 

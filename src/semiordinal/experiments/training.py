@@ -17,7 +17,7 @@ from ..metrics import TASKS, task_error
 from ..model_selection import LabeledKFold, LabeledShuffleSplit, SemiSupervisedScorer
 from .adam import AdamKernel, AdamLinear
 from .cells import Cell
-from .problems import Problem, draw_problem
+from .data import TrainTestData, draw_data
 from .specs import Column, Experiment, Training
 
 _ADAM = {"linear": AdamLinear, "kernel": AdamKernel}
@@ -37,27 +37,26 @@ def run_fit(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     assert cell.mode is not None
     column = next(c for c in experiment.columns if c.name == cell.column)
     training = experiment.trainings[cell.mode][column.family]
-    problem = draw_problem(experiment, cell)
+    data = draw_data(experiment, cell)
 
-    def build(chosen: Mapping[str, float]) -> Any:
-        return _build(column, training, cell, problem.prior, chosen)
+    def build(values: Mapping[str, float]) -> Any:
+        return _build(column, training, cell, data.prior, values)
 
-    chosen = _choose(build, column, training, problem, cell)
-    model = _fit(build(chosen), column, problem, problem.X, problem.y)
-    predicted = model.predict(problem.X_test)
-    codes, found = (values.astype(int) - 1 for values in (problem.y_test, predicted))
+    best = _choose(build, column, training, data, cell)
+    model = _fit(build(best), column, data, data.X, data.y)
+    codes, predicted = (y.astype(int) - 1 for y in (data.y_test, model.predict(data.X_test)))
     result: dict[str, Any] = {
-        name.lower(): task_error(task, codes, found) for name, task in TASKS.items()
+        name.lower(): task_error(task, codes, predicted) for name, task in TASKS.items()
     }
-    if chosen:
-        result["chosen"] = dict(chosen)
+    if best:
+        result["chosen"] = best
     return result
 
 
 def _build(
-    column: Column, training: Training, cell: Cell, prior: Array, chosen: Mapping[str, float]
+    column: Column, training: Training, cell: Cell, prior: Array, values: Mapping[str, float]
 ) -> Any:
-    settings = {**training.settings, **column.settings, **chosen}
+    settings = {**training.settings, **column.settings, **values}
     if training.trainer == "network":
         from ..nn import NeuralOrdinalClassifier
 
@@ -85,9 +84,9 @@ def _build(
     )
 
 
-def _fit(model: Any, column: Column, problem: Problem, X: Array, y: Array) -> Any:
+def _fit(model: Any, column: Column, data: TrainTestData, X: Array, y: Array) -> Any:
     if column.family == "network" and column.method == "SV-prior":
-        return model.fit(X, y, sample_weight=_prior_weights(y, problem.prior))
+        return model.fit(X, y, sample_weight=_prior_weights(y, data.prior))
     return model.fit(X, y)
 
 
@@ -102,7 +101,7 @@ def _prior_weights(y: Array, prior: Array) -> Array:
 
 
 def _choose(
-    build: Build, column: Column, training: Training, problem: Problem, cell: Cell
+    build: Build, column: Column, training: Training, data: TrainTestData, cell: Cell
 ) -> dict[str, float]:
     """The grid's values of least validation error, the first of equals."""
     grid = [
@@ -119,11 +118,11 @@ def _choose(
     else:
         splitter = LabeledKFold(_N_FOLDS, shuffle=True, random_state=cell.split_seed)
     totals = np.zeros(len(grid))
-    for train, valid in splitter.split(problem.X, problem.y):
-        held_out, labels = problem.X[valid], problem.y[valid]
+    for train, valid in splitter.split(data.X, data.y):
+        held_out, labels = data.X[valid], data.y[valid]
         n_labeled = int((~np.isnan(labels)).sum())
         for i, values in enumerate(grid):
-            model = _fit(build(values), column, problem, problem.X[train], problem.y[train])
+            model = _fit(build(values), column, data, data.X[train], data.y[train])
             error = _validation_error(model, held_out, labels, task, by_unlabeled)
             totals[i] += n_labeled * error
     # Sums in another order differ by rounding, which must not break a tie.

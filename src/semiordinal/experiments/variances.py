@@ -11,7 +11,7 @@ from ..losses import OrdinalLoss, get_loss
 from ..risks import removed_by_rule
 from ..theory import class_moments, risk_variance
 from .cells import Cell
-from .problems import draw_problem, rows_of
+from .data import draw_data, load_rows
 from .specs import Experiment
 
 WEIGHTS = np.round(np.linspace(0.0, 1.0, 11), 1)
@@ -25,25 +25,25 @@ def run_variance(experiment: Experiment, cell: Cell) -> dict[str, Any]:
     removed classes are those that the rules choose for the labelled rows of the repetition.
     """
     loss = get_loss(cell.loss)
-    X, y, _ = rows_of(cell.set, experiment.three_classes)
+    X, y, _ = load_rows(cell.set, experiment.three_classes)
     prior = experiment.prior_of(cell.set)
     n_unlabeled = experiment.sizes.of(len(y))[1]
-    labels = draw_problem(experiment, cell).y
+    labels = draw_data(experiment, cell).y
     counts = np.array([(labels == code + 1).sum() for code in range(len(prior))], dtype=float)
     scale = X.std(axis=0)
     scale[scale == 0] = 1.0
     scores = _random_scores((X - X.mean(axis=0)) / scale, loss, len(prior), cell.own_seed)
     moments = class_moments(loss.values(scores), y.astype(int) - 1)
-    found = risk_variance(moments, counts, n_unlabeled, prior, sampling="joint")
-    ratios = found.semi(WEIGHTS) / found.supervised
+    variance = risk_variance(moments, counts, n_unlabeled, prior, sampling="joint")
+    ratios = variance.semi(WEIGHTS) / variance.supervised
     result: dict[str, Any] = {}
     for name, rule in RULES.items():
         removed = removed_by_rule(rule, counts)
         result[name] = {
             "removed": removed + 1,
             "ratios": ratios[:, removed].tolist(),
-            "best_weight": float(found.best_weight[removed]),
-            "best_ratio": float(found.best_ratio[removed]),
+            "best_weight": float(variance.best_weight[removed]),
+            "best_ratio": float(variance.best_ratio[removed]),
         }
     return result
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from skorch.callbacks import Callback
 
-from .._files import written_whole
+from .._files import atomic_write
 from ._callbacks import ResumableEarlyStopping, State
 
 FILE_NAME = "checkpoint.pt"
@@ -48,7 +48,7 @@ class Checkpoint(Callback):
             "early_stopping": None if early is None else early.get_state(),
         }
         self.folder.mkdir(parents=True, exist_ok=True)
-        with written_whole(self.folder / FILE_NAME, force=True) as temporary:
+        with atomic_write(self.folder / FILE_NAME, force=True) as temporary:
             torch.save(content, temporary)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from .._files import written_whole
+from .._files import atomic_write
 from ..risks import Risk
 from ._training import find_device, find_optimizer
 from .networks import OrdinalNetwork, build_network, load_weights
@@ -31,7 +31,7 @@ _LEFT_OUT = ("module", "module_params", "optimizer", "device", "checkpoint_dir",
 def write_model(model: NeuralOrdinalClassifier, path: str | Path, force: bool) -> None:
     """Write a fitted classifier."""
     content = model_content(model)
-    with written_whole(Path(path), force) as temporary:
+    with atomic_write(Path(path), force) as temporary:
         torch.save(content, temporary)
 
 
@@ -128,7 +128,7 @@ def export_onnx(model: NeuralOrdinalClassifier, path: str | Path, force: bool) -
             "to_onnx needs onnx and onnxscript. Install the extra that brings them: "
             "pip install 'semiordinal[onnx]'"
         ) from error
-    with written_whole(Path(path), force) as temporary:
+    with atomic_write(Path(path), force) as temporary:
         _onnx_program(model).save(temporary)
 
 

@@ -18,7 +18,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Point:
-    """A place in a picture, in its own coordinates, and what is to be said of it."""
+    """A place in a picture, in its own coordinates, and its description."""
 
     x: float
     y: float

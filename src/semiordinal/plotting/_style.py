@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 
 # Okabe and Ito's colours, which the colour-blind can tell apart: for what has no order.
-METHOD_COLORS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#7F7F7F",
-)
+METHOD_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 # The same hues for a dark page.
 METHOD_COLORS_ON_DARK = (
     "#4AA8E8",
@@ -55,12 +47,12 @@ def class_colors(n_classes: int, on_dark: bool = False) -> list[str]:
 
 
 def method_colors(n_methods: int) -> list[str]:
-    """Colours for what has no order; they begin anew where there are not enough."""
+    """Colours for what has no order; they repeat where there are not enough."""
     return [METHOD_COLORS[i % len(METHOD_COLORS)] for i in range(n_methods)]
 
 
 def method_marker(i: int) -> str:
-    """The i-th marker; where colours begin anew, they come with others."""
+    """The i-th marker; where colours repeat, markers differ."""
     return _MARKERS[(i + i // len(METHOD_COLORS)) % len(_MARKERS)]
 
 
@@ -99,7 +91,7 @@ def without_formulas(text: str) -> str:
 
 
 def drawn_names(names: Sequence[str], longest: int = 18) -> list[str]:
-    """Names to be drawn, cut if they are long, but such that they can be told apart.
+    """Names to be drawn, shortened if they are long, but still distinct.
 
     Examples
     --------
@@ -151,19 +143,19 @@ def _in_lines(names: Sequence[str], width: int) -> list[str]:
     return short if len(set(short)) == len(set(names)) else [fill(name, width) for name in shown]
 
 
-def apart(places: Any, least: float) -> list[bool]:
-    """Which of ascending places are so far from the last one that is taken.
+def spaced(places: Any, least: float) -> list[bool]:
+    """Which of ascending places to use, so that they are at least ``least`` apart.
 
     Examples
     --------
-    >>> apart([0.0, 0.1, 1.0, 1.2], 0.15)
+    >>> spaced([0.0, 0.1, 1.0, 1.2], 0.15)
     [True, False, True, True]
     """
-    taken, last = [], -np.inf
+    is_taken, last = [], -np.inf
     for place in places:
-        taken.append(bool(place - last >= least))
-        last = place if taken[-1] else last
-    return taken
+        is_taken.append(bool(place - last >= least))
+        last = place if is_taken[-1] else last
+    return is_taken
 
 
 def add_legend(ax: Any, title: str = "", above: bool = False) -> None:

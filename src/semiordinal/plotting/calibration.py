@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._text import pluralize
 from .._typing import Array
-from .._words import counted
 from ..labels import known_codes
 from ._display import Display, Point, Table
 from ._style import add_legend, class_colors, class_names, drawn_names, ink, new_axes
@@ -35,7 +35,7 @@ class CalibrationDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, n_bins: int = 8) -> Self:
-        """Of a fitted classifier with probabilities; rows without a label are passed over."""
+        """Of a fitted classifier with probabilities; rows without a label are ignored."""
         codes = known_codes(y, estimator.classes_, estimator.missing_label)
         cumulative = estimator.predict_cumulative(X)
         return cls.from_predictions(cumulative, codes, estimator.classes_, n_bins)
@@ -55,7 +55,7 @@ class CalibrationDisplay(Display):
         truth = np.asarray(codes)[labeled]
         if not len(truth):
             raise ValueError("codes: no row has a label to compare with.")
-        counted = np.ones(len(truth)) if weights is None else np.asarray(weights)[labeled]
+        row_weights = np.ones(len(truth)) if weights is None else np.asarray(weights)[labeled]
         parts = min(n_bins, len(truth))
         predicted: list[list[float]] = []
         observed: list[list[float]] = []
@@ -63,7 +63,7 @@ class CalibrationDisplay(Display):
             order = np.argsort(column, kind="stable")
             bins = np.array_split(order, parts)
             for means, values in ((predicted, column), (observed, truth <= i)):
-                means.append([np.average(values[rows], weights=counted[rows]) for rows in bins])
+                means.append([np.average(values[rows], weights=row_weights[rows]) for rows in bins])
         return cls(
             class_names(classes[:-1]),
             np.array(predicted),
@@ -105,7 +105,7 @@ class CalibrationDisplay(Display):
                 x,
                 y,
                 f"class ≤ {name}: predicted {x:.2f}, observed {y:.2f}, "
-                f"{counted(int(count), 'row')}",
+                f"{pluralize(int(count), 'row')}",
             )
             for name, xs, ys in zip(self.names, self.predicted, self.observed, strict=True)
             for count, x, y in zip(self.counts, xs, ys, strict=True)
@@ -121,7 +121,7 @@ def plot_calibration(estimator: Any, X: Any, y: Any, n_bins: int = 8, ax: Any = 
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows that were not fitted to.
     y : array-like of shape (n_samples,)
-        Labels; rows without one are passed over.
+        Labels; rows without one are ignored.
     n_bins : int, default=8
         Bins of equal numbers of rows.
     ax : matplotlib axes, optional

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
+from .._text import pluralize
 from .._typing import Array
-from .._words import counted
 from ..labels import encode_labels, known_codes
 from ._display import Display, Point, Table
 from ._style import METHOD_COLORS, class_names, ink, new_axes, set_class_ticks
@@ -37,7 +37,7 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
-        """Of a fitted classifier; rows without a label are passed over."""
+        """Of a fitted classifier; rows without a label are ignored."""
         codes = known_codes(y, estimator.classes_, getattr(estimator, "missing_label", np.nan))
         predicted = known_codes(estimator.predict(X), estimator.classes_)
         return cls.from_codes(codes, predicted, estimator.classes_)
@@ -117,7 +117,7 @@ class ConfusionDisplay(Display):
                 j,
                 i,
                 f"label {self.classes[i]}, predicted {self.classes[j]}: {short_count(count)} of "
-                f"{counted(short_count(totals[i]), 'row')} ({self.shares[i, j]:.0%})",
+                f"{pluralize(short_count(totals[i]), 'row')} ({self.shares[i, j]:.0%})",
             )
             for (i, j), count in np.ndenumerate(self.counts)
             if count
@@ -142,7 +142,7 @@ def plot_confusion(y_true: Any, y_pred: Any, classes: Any = None, ax: Any = None
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels; rows without one are passed over.
+        Labels; rows without one are ignored.
     y_pred : array-like of shape (n_samples,)
     classes : array-like, optional
         Classes from the lowest to the highest, where their values do not tell.

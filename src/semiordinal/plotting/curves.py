@@ -8,18 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._text import pluralize
 from .._typing import Array
-from .._words import counted
+from ..metrics import mean_and_standard_error
 from ._display import Display, Point, Table
 from ._style import (
     LONGEST_NAME,
     add_legend,
-    apart,
     drawn_names,
     ink,
     method_colors,
     method_marker,
     new_axes,
+    spaced,
 )
 
 _LEAST_GAP = 0.08  # of the width, between two numbers of rows that are both named
@@ -62,10 +63,7 @@ class CurveDisplay(Display):
                     f"values of {name!r} have shape {np.shape(each)}; give one for each of the "
                     f"{len(counts)} sizes, or a row of them for each repeat."
                 )
-            n = len(table)
-            means[name] = table.mean(axis=0)
-            spread = table.std(axis=0, ddof=1) if n > 1 else np.full(len(counts), np.nan)
-            errors[name] = spread / np.sqrt(n)
+            means[name], errors[name] = mean_and_standard_error(table)
         return cls(counts, means, errors, x_label, y_label, **settings)
 
     def plot(self, ax: Any = None) -> Any:
@@ -86,7 +84,7 @@ class CurveDisplay(Display):
             ax.set_xscale("log")
             ax.minorticks_off()
         places = ax.transScale.transform([(size, 1.0) for size in self.sizes])[:, 0]
-        named = self.sizes[apart(places, _LEAST_GAP * np.ptp(places))]
+        named = self.sizes[spaced(places, _LEAST_GAP * np.ptp(places))]
         ax.set_xticks(named, [f"{size:g}" for size in named])
         ax.set(xlabel=self.x_label, ylabel=self.y_label)
         if len(self.means) > 1:
@@ -105,12 +103,14 @@ class CurveDisplay(Display):
 
     def points(self) -> list[Point]:
         return [
-            Point(size, mean[i], f"{name}, {counted(int(size), 'row')}: {self._said(name, i)}")
+            Point(
+                size, mean[i], f"{name}, {pluralize(int(size), 'row')}: {self._describe(name, i)}"
+            )
             for name, mean in self.means.items()
             for i, size in enumerate(self.sizes)
         ]
 
-    def _said(self, name: str, i: int) -> str:
+    def _describe(self, name: str, i: int) -> str:
         mean, error = self.means[name][i], self.errors[name][i]
         return f"{mean:.3f} ± {error:.3f}" if np.isfinite(error) else f"{mean:.3f}"
 

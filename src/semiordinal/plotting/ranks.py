@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import studentized_range
 
-from .._words import counted
+from .._text import pluralize
 from ._display import Display, Point, Table
 from ._style import LETTERS_PER_INCH, LONGEST_NAME, METHOD_COLORS, drawn_names, ink, new_axes
 
@@ -74,12 +74,12 @@ class RanksDisplay(Display):
     def groups(self) -> list[tuple[int, int]]:
         """First and last position of the largest groups whose ranks do not differ."""
         ranks = np.array(list(self.ranks.values()))
-        found: list[tuple[int, int]] = []
+        groups: list[tuple[int, int]] = []
         for first in range(len(ranks)):
             last = int(np.flatnonzero(ranks - ranks[first] < self.critical_difference).max())
-            if last > first and (not found or last > found[-1][1]):
-                found.append((first, last))
-        return found
+            if last > first and (not groups or last > groups[-1][1]):
+                groups.append((first, last))
+        return groups
 
     def plot(self, ax: Any = None) -> Any:
         k = len(self.ranks)
@@ -141,7 +141,7 @@ class RanksDisplay(Display):
             ax.plot([x, x], [-0.75, -0.95], **line)
         ax.annotate(
             f"critical difference {self.critical_difference:.2f} "
-            f"(Nemenyi, {self.alpha:.0%}, {counted(self.n_problems, 'problem')})",
+            f"(Nemenyi, {self.alpha:.0%}, {pluralize(self.n_problems, 'problem')})",
             (1, -0.85),
             xytext=(0, 6),
             textcoords="offset points",

@@ -43,10 +43,7 @@ class SharesDisplay(Display):
 
     @classmethod
     def from_values(
-        cls,
-        classes: Any,
-        shares: Mapping[str, Any],
-        intervals: Mapping[str, Any] | None = None,
+        cls, classes: Any, shares: Mapping[str, Any], intervals: Mapping[str, Any] | None = None
     ) -> Self:
         """Of shares by group, one for each class, and the ends of intervals, (2, K), of some."""
         if not shares:

@@ -15,7 +15,7 @@ from typing import Any
 from ._display import Display
 from ._style import METHOD_COLORS, METHOD_COLORS_ON_DARK, class_colors
 
-_INK = "#010203"  # a colour that nothing else has, to be found again
+_INK = "#010203"  # a colour that nothing else has, to be replaced
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 _SETTINGS: dict[Any, Any] = {
     "text.color": _INK,
@@ -44,8 +44,8 @@ def page_colors(n_classes: int, on_dark: bool) -> dict[str, str]:
     '#471365'
     """
     methods = METHOD_COLORS_ON_DARK if on_dark else METHOD_COLORS
-    found = {f"--class-{i}": color for i, color in enumerate(class_colors(n_classes, on_dark))}
-    return found | {f"--method-{i}": color for i, color in enumerate(methods)}
+    classes = {f"--class-{i}": color for i, color in enumerate(class_colors(n_classes, on_dark))}
+    return classes | {f"--method-{i}": color for i, color in enumerate(methods)}
 
 
 def page_svg(
@@ -110,11 +110,11 @@ def page_svg(
 def _hits(display: Display, ax: Any, height: float) -> str:
     """Circles over what may be pointed at, in the picture's coordinates."""
     to_points = _POINTS_PER_INCH / ax.figure.dpi
-    found = []
+    circles = []
     for point in display.points():
         x, y = ax.transData.transform((point.x, point.y)) * to_points
-        found.append(
+        circles.append(
             f'<circle class="hit" cx="{x:.1f}" cy="{height * _POINTS_PER_INCH - y:.1f}" '
             f'r="{_REACH}"><title>{escape(point.text)}</title></circle>'
         )
-    return "".join(found)
+    return "".join(circles)

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import gaussian_kde
 
+from .._text import pluralize
 from .._typing import Array
-from .._words import counted
 from ..labels import known_codes
 from ._display import Display, Point, Table
-from ._style import add_legend, apart, class_colors, class_names, drawn_names, ink, new_axes
+from ._style import add_legend, class_colors, class_names, drawn_names, ink, new_axes, spaced
 
 _GRID = 400
 _SHOWN = 17  # grid points in the table
@@ -112,7 +112,7 @@ class ThresholdsDisplay(Display):
             min([self.grid[0], *(t - margin for t in places)]),
             max([self.grid[-1], *(t + margin for t in places)]),
         )
-        for (i, threshold), is_named in zip(shown, apart(places, margin), strict=True):
+        for (i, threshold), is_named in zip(shown, spaced(places, margin), strict=True):
             ax.axvline(threshold, color=ink(), linewidth=1, linestyle="--")
             if not is_named:
                 continue
@@ -146,18 +146,18 @@ class ThresholdsDisplay(Display):
         return [scores, density]
 
     def points(self) -> list[Point]:
-        found = []
+        points = []
         for name, density, median, count in zip(
             self.classes, self.densities, self.quantiles[:, _MEDIAN], self.counts, strict=True
         ):
-            said = f"class {name}: {counted(int(count), 'row')}"
+            text = f"class {name}: {pluralize(int(count), 'row')}"
             if np.isfinite(density).all():
                 top = int(density.argmax())
                 place = self.grid[top]
-                found.append(Point(place, density[top], f"{said}, densest at {place:.3g}"))
+                points.append(Point(place, density[top], f"{text}, densest at {place:.3g}"))
             elif np.isfinite(median):
-                found.append(Point(median, 0, f"{said}, at {median:.3g}"))
-        return found
+                points.append(Point(median, 0, f"{text}, at {median:.3g}"))
+        return points
 
 
 def _density(values: Array, grid: Array) -> Array:

@@ -115,11 +115,11 @@ def plot_variance_ratio(
     --------
     >>> import numpy as np
     >>> from semiordinal.theory import RiskVariance
-    >>> found = RiskVariance(2.0, lu=np.array([4.0, 1.0]), covariance=np.array([1.0, 0.0]))
-    >>> VarianceRatioDisplay.from_variance(found, weights=[0.0, 0.5]).ratios
+    >>> variance = RiskVariance(2.0, lu=np.array([4.0, 1.0]), covariance=np.array([1.0, 0.0]))
+    >>> VarianceRatioDisplay.from_variance(variance, weights=[0.0, 0.5]).ratios
     array([[1.   , 1.   ],
            [1.   , 0.375]])
-    >>> plot_variance_ratio(found, ["low", "high"]).get_legend().get_title().get_text()
+    >>> plot_variance_ratio(variance, ["low", "high"]).get_legend().get_title().get_text()
     'removed class'
     """
     return VarianceRatioDisplay.from_variance(variance, classes, weights).plot(ax)

@@ -65,23 +65,23 @@ def build_report(
         known = getattr(X, "columns", None)
         n_features = np.shape(X)[1]
         feature_names = [f"x{j}" for j in range(n_features)] if known is None else list(known)
-    found = find(X, y, estimator, random_state)
+    findings = find(X, y, estimator, random_state)
     page = Page(
         title,
-        sections.facts(found),
-        sections.judged(found),
-        found.diagnosis.verdict.sentence,
-        found.diagnosis.verdict.answer,
+        sections.facts(findings),
+        sections.model_note(findings),
+        findings.diagnosis.verdict.sentence,
+        findings.diagnosis.verdict.answer,
         [
-            sections.errors_section(found),
-            diagnosis_section(found.diagnosis),
-            sections.comparison_section(found),
-            sections.scores_section(found),
-            sections.calibration_section(found),
-            sections.coefficients_section(found, [str(name) for name in feature_names]),
-            sections.data_section(found, columns or [], notes or []),
+            sections.errors_section(findings),
+            diagnosis_section(findings.diagnosis),
+            sections.comparison_section(findings),
+            sections.scores_section(findings),
+            sections.calibration_section(findings),
+            sections.coefficients_section(findings, [str(name) for name in feature_names]),
+            sections.data_section(findings, columns or [], notes or []),
         ],
-        len(found.problem.classes),
+        len(findings.problem.classes),
     )
-    settings = {name: str(value) for name, value in found.problem.estimator.get_params().items()}
+    settings = {name: str(value) for name, value in findings.problem.estimator.get_params().items()}
     return render(page, {**(details or {}), "seed": str(random_state), **settings})

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..diagnosis import Diagnosis, bootstrap_coefficients, diagnose
+from ..diagnosis import Diagnosis, bootstrap_coefficients
 from ..diagnosis.coefficients import enough_for_intervals
-from ..diagnosis.problem import Problem
-from ..held_out import HeldOut, join
-from ..labels import known_codes
+from ..diagnosis.diagnose import diagnose_problem
+from ..diagnosis.problem import DiagnosisProblem, cross_validate, split_labels
+from ..held_out import HeldOutPredictions
 from ..model_selection import Split
 
 _MOST_UNLABELED = 5000
@@ -26,7 +26,7 @@ class Findings:
 
     Attributes
     ----------
-    problem : Problem
+    problem : DiagnosisProblem
         The rows that were used.
     models : dict
         The fits to all of them by name: ``"SV"``, and ``"SEMI"`` if rows are unlabelled.
@@ -40,9 +40,9 @@ class Findings:
     diagnosis : Diagnosis
     """
 
-    problem: Problem
+    problem: DiagnosisProblem
     models: dict[str, Any]
-    held_out: dict[str, HeldOut]
+    held_out: dict[str, HeldOutPredictions]
     n_rounds: int
     coefficients: tuple[Array, Array | None] | None
     diagnosis: Diagnosis
@@ -53,60 +53,49 @@ class Findings:
         return list(self.models.values())[-1]
 
     @property
-    def own_held_out(self) -> HeldOut | None:
+    def model_held_out(self) -> HeldOutPredictions | None:
         """Predictions of that fit for held-out rows, in all rounds."""
         return self.held_out.get(list(self.models)[-1])
 
     @property
-    def counted(self) -> Array:
-        """What each held-out row counts, so that all rounds together count once."""
-        own = self.held_out["SV"]
-        weights = np.ones(len(own.codes)) if own.weights is None else own.weights
-        return weights / self.n_rounds
+    def row_counts(self) -> Array:
+        """How much each held-out row counts, so that all rounds together count once."""
+        predictions = self.held_out["SV"]
+        weights = predictions.weights
+        return (np.ones(len(predictions.codes)) if weights is None else weights) / self.n_rounds
 
 
 def find(X: Any, y: Any, estimator: Any, seed: int) -> Findings:
-    """Fit, hold out, draw again and diagnose."""
-    problem = Problem.of(X, y, estimator, _MOST_UNLABELED, seed)
-    weights: dict[str, float | None] = {"SV": 0.0}
-    if len(problem.unlabeled):
-        weights["SEMI"] = None
-    everything = np.arange(len(problem.codes))
-    models = {name: problem.fit(everything, weight) for name, weight in weights.items()}
-    splits = problem.splits() if problem.n_folds > 1 else []
+    """Fit to all rows and to parts of them, predict the others, and diagnose."""
+    problem = DiagnosisProblem.from_data(X, y, estimator, _MOST_UNLABELED, seed)
+    models = problem.fit_both(np.arange(len(problem.codes)))
+    splits = problem.splits()
+    held_out = cross_validate(problem, splits)
+    diagnosis = diagnose_problem(problem, held_out)
+    if splits:
+        held_out["guess"] = _guess_median(problem, splits)
     return Findings(
         problem,
         models,
-        _held_out(problem, weights, splits),
+        held_out,
         len(splits) // problem.n_folds,
         _coefficients(problem, list(models.values())[-1]),
-        diagnose(X, y, estimator, most_unlabeled=_MOST_UNLABELED, random_state=seed),
+        diagnosis,
     )
 
 
-def _held_out(
-    problem: Problem, weights: dict[str, float | None], splits: list[Split]
-) -> dict[str, HeldOut]:
-    parts: dict[str, list[HeldOut]] = {name: [] for name in (*weights, "guess")}
+def _guess_median(problem: DiagnosisProblem, splits: list[Split]) -> HeldOutPredictions:
+    """The median class of the training labels, as the prediction for every test row."""
+    parts = []
     for train, test in splits:
-        codes = problem.codes[test]
-        row_weights = problem.row_weights[test] if problem.prior_is_given else None
-        for name, weight in weights.items():
-            model = problem.fit(train, weight)
-            predicted = known_codes(model.predict(problem.X[test]), problem.classes)
-            cumulative = None
-            if hasattr(model, "predict_cumulative"):
-                cumulative = model.predict_cumulative(problem.X[test])
-            parts[name].append(HeldOut(codes, predicted, cumulative, row_weights))
-        known = problem.codes[train]
-        of_class = np.bincount(known[known >= 0], problem.row_weights[train][known >= 0])
-        median = int(np.argmax(of_class.cumsum() >= of_class.sum() / 2))
-        guessed = np.full(len(codes), median)
-        parts["guess"].append(HeldOut(codes, guessed, weights=row_weights))
-    return {name: join(each) for name, each in parts.items() if each}
+        labeled, _ = split_labels(problem, train)
+        shares = np.bincount(problem.codes[labeled], problem.row_weights[labeled])
+        median = int(np.argmax(shares.cumsum() >= shares.sum() / 2))
+        parts.append(problem.held_out(test, np.full(len(test), median)))
+    return HeldOutPredictions.concatenate(parts)
 
 
-def _coefficients(problem: Problem, model: Any) -> tuple[Array, Array | None] | None:
+def _coefficients(problem: DiagnosisProblem, model: Any) -> tuple[Array, Array | None] | None:
     """Coefficients of a linear model per standard deviation, with 90 % bootstrap intervals."""
     coef = getattr(model, "coef_", None)
     if coef is None or len(coef) != problem.X.shape[1]:

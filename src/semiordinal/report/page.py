@@ -46,7 +46,7 @@ class Page:
 
     title: str
     facts: list[Fact]
-    judged: str
+    model_note: str
     verdict: str
     answer: str
     sections: list[Section]

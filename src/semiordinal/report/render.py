@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from .. import __version__
-from .._files import written_whole
+from .._files import atomic_write
 from ..plotting.svg import page_colors
 from .page import Page, cell
 
@@ -54,7 +54,7 @@ def render(page: Page, details: dict[str, str]) -> str:
 
 
 def write_report(html: str, path: str | Path, force: bool = False) -> None:
-    """Write a page to a file, whole or not at all.
+    """Write a page to a file, completely or not at all.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def write_report(html: str, path: str | Path, force: bool = False) -> None:
     ...     Path(folder, "stages.html").read_text()
     '<title>Stages</title>'
     """
-    with written_whole(Path(path), force) as temporary:
+    with atomic_write(Path(path), force) as temporary:
         temporary.write_text(html, encoding="utf-8")
 
 

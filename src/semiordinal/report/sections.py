@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._words import counted
-from ..diagnosis.words import FITS, percent
+from .._text import pluralize
+from ..diagnosis.text import FITS, percent
 from ..labels import known_codes
 from ..metrics import METRICS
 from ..plotting import (
@@ -25,27 +25,27 @@ from .findings import Findings
 from .page import Fact, Section, figure
 
 _ROWS_OF_A_BIN = 20
-_SAID = {
+_SENTENCES = {
     "MAE": "The predictions are {:.2f} classes off on average (MAE)",
     "MZE": "The share of wrong predictions is {:.2f} (MZE)",
     "MSE": "The squared distance to the label, in classes, is {:.2f} on average (MSE)",
 }
-_COUNTED = "Rows count so that the classes have the shares that the class prior says."
+_WEIGHTED = "Rows count so that the classes have the shares that the class prior says."
 
 
-def facts(found: Findings) -> list[Fact]:
+def facts(findings: Findings) -> list[Fact]:
     """The numbers to see first."""
     shown = [
-        Fact(*counted(number, what).split(" ", 1))
+        Fact(*pluralize(number, what).split(" ", 1))
         for number, what in (
-            (found.diagnosis.n_labeled, "labelled row"),
-            (found.diagnosis.n_unlabeled, "unlabelled row"),
+            (findings.diagnosis.n_labeled, "labelled row"),
+            (findings.diagnosis.n_unlabeled, "unlabelled row"),
         )
     ]
-    held_out = found.own_held_out
+    held_out = findings.model_held_out
     if held_out is not None:
         scores = held_out.scores()
-        how = ", by the class prior" if found.problem.prior_is_given else ""
+        how = ", by the class prior" if findings.problem.prior_is_given else ""
         shown += [
             Fact(f"{scores['MAE']:.2f}", f"classes off, on average (MAE){how}"),
             Fact(percent(1 - scores["MZE"]), f"predicted exactly right{how}"),
@@ -54,9 +54,9 @@ def facts(found: Findings) -> list[Fact]:
     return shown
 
 
-def judged(found: Findings) -> str:
+def model_note(findings: Findings) -> str:
     """Which model the page is about."""
-    settings = found.problem.estimator
+    settings = findings.problem.estimator
     return (
         f"This page is about a model with fixed settings (penalty l2 = {settings.l2:g}, weight of "
         f"the unlabelled rows {settings.unlabeled_weight:g}), not about the tuned model that "
@@ -64,13 +64,13 @@ def judged(found: Findings) -> str:
     )
 
 
-def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Section:
+def data_section(findings: Findings, columns: list[Table], notes: list[str]) -> Section:
     """What is in the table."""
-    counts = found.problem.counts
-    names = class_names(found.problem.classes)
+    counts = findings.problem.counts
+    names = class_names(findings.problem.classes)
     shares = {"labelled rows": counts / counts.sum()}
-    if found.problem.prior_is_given:
-        shares["class prior, as given"] = found.problem.class_prior
+    if findings.problem.prior_is_given:
+        shares["class prior, as given"] = findings.problem.class_prior
     k = len(names)
     classes = Table(
         ["class, from the lowest", "labelled rows", "share"],
@@ -80,10 +80,10 @@ def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Sec
         ],
         "Classes",
     )
-    diagnosis = found.diagnosis
+    diagnosis = findings.diagnosis
     n_rows = diagnosis.n_labeled + diagnosis.n_unlabeled
     lead = (
-        f"{counted(n_rows, 'row')}: {diagnosis.n_labeled:,} with a label and "
+        f"{pluralize(n_rows, 'row')}: {diagnosis.n_labeled:,} with a label and "
         f"{diagnosis.n_unlabeled:,} without."
     )
     if diagnosis.n_unlabeled_used < diagnosis.n_unlabeled:
@@ -97,44 +97,45 @@ def data_section(found: Findings, columns: list[Table], notes: list[str]) -> Sec
     return Section("data", "The data", lead, [shown], [classes, *columns], notes)
 
 
-def errors_section(found: Findings) -> Section:
+def errors_section(findings: Findings) -> Section:
     """How good the model is, and where it is wrong."""
-    held_out = found.own_held_out
+    held_out = findings.model_held_out
     if held_out is None:
         lead = "No class has two labels, so nothing can be held out to measure errors on."
         return Section("errors", "How good is it?", lead)
-    k = len(found.problem.classes)
-    scores = {name: each.scores() for name, each in found.held_out.items()}
-    names = {"guess": _guess_name(found), **FITS}
+    k = len(findings.problem.classes)
+    scores = {name: each.scores() for name, each in findings.held_out.items()}
+    names = {"guess": _guess_name(findings), **FITS}
     table = Table(
         ["fit", *METRICS],
         [[names[n], *(scores[n][m] for m in METRICS)] for n in names if n in scores],
         "Errors on held-out rows",
     )
-    own = scores[list(found.models)[-1]]
-    metric = found.diagnosis.metric
-    rows = counted(len(held_out.codes) // found.n_rounds, "row")
+    model_scores = scores[list(findings.models)[-1]]
+    metric = findings.diagnosis.metric
+    rows = pluralize(len(held_out.codes) // findings.n_rounds, "row")
+    sentence = _SENTENCES[metric].format(model_scores[metric])
     lead = (
         f"Each labelled row was predicted by a model that had not seen it ({rows} in "
-        f"{found.problem.n_folds} parts, {_rounds(found)}). {_SAID[metric].format(own[metric])}; "
-        f"predicting {names['guess']} would give {scores['guess'][metric]:.2f}."
+        f"{findings.problem.n_folds} parts, {_rounds(findings)}). {sentence}; predicting "
+        f"{names['guess']} would give {scores['guess'][metric]:.2f}."
     )
     notes = [
         "MAE, MZE and MSE are the mean absolute error, the share of wrong classes and the mean "
         "squared error, all in steps of the class order: lower is better. QWK is the quadratically "
         "weighted kappa: 1 is perfect, 0 is chance."
     ]
-    if found.problem.prior_is_given:
-        notes.append(_COUNTED)
+    if findings.problem.prior_is_given:
+        notes.append(_WEIGHTED)
     display = ConfusionDisplay.from_codes(
-        held_out.codes, held_out.predicted, found.problem.classes, found.counted
+        held_out.codes, held_out.predicted, findings.problem.classes, findings.row_counts
     )
     shown = figure(
         display,
         "confusion",
         "Labels against predictions",
         "Rows are the true classes, columns the predicted ones, both from the lowest. Framed "
-        f"cells are right; the further from the frame, the worse the mistake.{_counting(found)}",
+        f"cells are right; the further from the frame, the worse the mistake.{_counting(findings)}",
         k,
         display.size,
     )
@@ -143,32 +144,32 @@ def errors_section(found: Findings) -> Section:
     )
 
 
-def _guess_name(found: Findings) -> str:
+def _guess_name(findings: Findings) -> str:
     """Which class is guessed where nothing is known of a row."""
-    seen = class_names(found.problem.classes[np.unique(found.held_out["guess"].predicted)])
+    seen = class_names(findings.problem.classes[np.unique(findings.held_out["guess"].predicted)])
     if len(seen) == 1:
         return f"always {seen[0]} (the median class)"
     return f"always the median class ({' or '.join(seen)}, by part)"
 
 
-def _rounds(found: Findings) -> str:
-    return "once" if found.n_rounds == 1 else f"{found.n_rounds} times"
+def _rounds(findings: Findings) -> str:
+    return "once" if findings.n_rounds == 1 else f"{findings.n_rounds} times"
 
 
-def _counting(found: Findings) -> str:
+def _counting(findings: Findings) -> str:
     """How rows are counted that were held out several times, or by the prior."""
-    said = ""
-    if found.n_rounds > 1:
-        said += f" Numbers of rows are means over {found.n_rounds} rounds."
-    return f"{said} {_COUNTED}" if found.problem.prior_is_given else said
+    text = ""
+    if findings.n_rounds > 1:
+        text += f" Numbers of rows are means over {findings.n_rounds} rounds."
+    return f"{text} {_WEIGHTED}" if findings.problem.prior_is_given else text
 
 
-def scores_section(found: Findings) -> Section:
+def scores_section(findings: Findings) -> Section:
     """Densities of scores with thresholds."""
-    problem = found.problem
-    latent = found.model.predict_latent(problem.X)
+    problem = findings.problem
+    latent = findings.model.predict_latent(problem.X)
     display = ThresholdsDisplay.from_predictions(
-        latent, problem.codes, found.model.thresholds_, problem.classes
+        latent, problem.codes, findings.model.thresholds_, problem.classes
     )
     shown = figure(
         display,
@@ -186,12 +187,12 @@ def scores_section(found: Findings) -> Section:
     return Section("scores", "How does it tell the classes apart?", lead, [shown])
 
 
-def calibration_section(found: Findings) -> Section:
+def calibration_section(findings: Findings) -> Section:
     """Whether the probabilities hold."""
-    held_out = found.own_held_out
+    held_out = findings.model_held_out
     title = "Can its probabilities be trusted?"
     if held_out is None or held_out.cumulative is None:
-        loss = found.problem.estimator.loss
+        loss = findings.problem.estimator.loss
         lead = (
             "Nothing can be held out to compare probabilities with."
             if held_out is None
@@ -199,13 +200,13 @@ def calibration_section(found: Findings) -> Section:
             "The losses 'at' and 'cl' do."
         )
         return Section("calibration", title, lead)
-    first = held_out.first(len(held_out.codes) // found.n_rounds)
+    first = held_out.first(len(held_out.codes) // findings.n_rounds)
     n_bins = int(np.clip(len(first.codes) // _ROWS_OF_A_BIN, 3, 8))
     display = CalibrationDisplay.from_predictions(
-        first.cumulative, first.codes, found.problem.classes, n_bins, first.weights
+        first.cumulative, first.codes, findings.problem.classes, n_bins, first.weights
     )
-    source = "" if found.n_rounds == 1 else f" From the first of {found.n_rounds} rounds."
-    source += f" {_COUNTED}" if found.problem.prior_is_given else ""
+    source = "" if findings.n_rounds == 1 else f" From the first of {findings.n_rounds} rounds."
+    source += f" {_WEIGHTED}" if findings.problem.prior_is_given else ""
     shown = figure(
         display,
         "calibration",
@@ -213,7 +214,7 @@ def calibration_section(found: Findings) -> Section:
         "For each class, the predicted probability of that class or a lower one, against the "
         "share of held-out rows for which it was so. On the diagonal the probabilities are right; "
         f"above it, low classes are more frequent than predicted.{source}",
-        len(found.problem.classes),
+        len(findings.problem.classes),
         (6.0, 4.8),
     )
     lead = (
@@ -223,13 +224,13 @@ def calibration_section(found: Findings) -> Section:
     return Section("calibration", title, lead, [shown])
 
 
-def coefficients_section(found: Findings, names: list[str]) -> Section:
+def coefficients_section(findings: Findings, names: list[str]) -> Section:
     """What drives the score."""
     title = "What drives the prediction?"
-    if found.coefficients is None:
+    if findings.coefficients is None:
         lead = "This model bends with the labelled rows and has no coefficient for each column."
         return Section("coefficients", title, lead)
-    coef, intervals = found.coefficients
+    coef, intervals = findings.coefficients
     display = CoefficientsDisplay.from_values(
         names, coef, intervals, unit="one standard deviation more"
     )
@@ -249,7 +250,7 @@ def coefficients_section(found: Findings, names: list[str]) -> Section:
         )
         n_sure = int(((intervals > 0).all(axis=1) | (intervals < 0).all(axis=1)).sum())
         lead = (
-            f"For {n_sure} of {counted(len(names), 'column')} the interval lies on one side of "
+            f"For {n_sure} of {pluralize(len(names), 'column')} the interval lies on one side of "
             "zero, so that the direction is fairly certain."
         )
     shown = figure(
@@ -257,23 +258,23 @@ def coefficients_section(found: Findings, names: list[str]) -> Section:
         "coefficients",
         "Coefficients, the largest first",
         caption,
-        len(found.problem.classes),
+        len(findings.problem.classes),
         (6.0, display.height),
     )
     lead += " A coefficient is an association, not a cause."
     return Section("coefficients", title, lead, [shown])
 
 
-def comparison_section(found: Findings) -> Section:
+def comparison_section(findings: Findings) -> Section:
     """SV against SEMI."""
     title = "What do the unlabelled rows change?"
-    if "SEMI" not in found.models:
+    if "SEMI" not in findings.models:
         return Section("comparison", title, "There are no unlabelled rows.")
-    problem = found.problem
+    problem = findings.problem
     rows = problem.unlabeled
     predicted = {
         name: known_codes(model.predict(problem.X[rows]), problem.classes)
-        for name, model in found.models.items()
+        for name, model in findings.models.items()
     }
     same = float((predicted["SV"] == predicted["SEMI"]).mean())
     k = len(problem.classes)
@@ -296,32 +297,35 @@ def comparison_section(found: Findings) -> Section:
         f"Learning from the unlabelled rows too changes the prediction of {percent(1 - same)} of "
         "them. Whether for the better, the section above says."
     )
-    tables = [_comparison_table(found), _threshold_table(found)]
+    tables = [_comparison_table(findings), _threshold_table(findings)]
     return Section("comparison", title, lead, [shown], [t for t in tables if t.rows])
 
 
-def _comparison_table(found: Findings) -> Table:
+def _comparison_table(findings: Findings) -> Table:
     rows: list[list[Any]] = []
-    if found.held_out:
-        off = {name: found.held_out[name].distances for name in ("SV", "SEMI")}
+    if findings.held_out:
+        off = {name: findings.held_out[name].errors("MAE") for name in ("SV", "SEMI")}
         better, worse = off["SEMI"] < off["SV"], off["SEMI"] > off["SV"]
         rows = [
-            [meaning, short_count(found.counted @ chosen)]
-            for meaning, chosen in (
+            [meaning, short_count(findings.row_counts @ is_case)]
+            for meaning, is_case in (
                 ("nearer to the label with unlabelled rows", better),
                 ("as near", ~better & ~worse),
                 ("nearer without them", worse),
             )
         ]
-    title = f"Held-out predictions.{_counting(found)}".removesuffix(".")
+    title = f"Held-out predictions.{_counting(findings)}".removesuffix(".")
     return Table(["held-out rows", "rows"], rows, title)
 
 
-def _threshold_table(found: Findings) -> Table:
-    classes = class_names(found.problem.classes)
+def _threshold_table(findings: Findings) -> Table:
+    classes = class_names(findings.problem.classes)
     pairs = [f"{a} | {b}" for a, b in pairwise(classes)]
     # Where the scale of scores begins differs from fit to fit.
-    each = [m.thresholds_ - m.predict_latent(found.problem.X).mean() for m in found.models.values()]
+    each = [
+        m.thresholds_ - m.predict_latent(findings.problem.X).mean()
+        for m in findings.models.values()
+    ]
     rows = [[pair, *(float(t[i]) for t in each)] for i, pair in enumerate(pairs)]
     title = "Thresholds, less the mean score of all rows"
-    return Table(["between", *(FITS[name] for name in found.models)], rows, title)
+    return Table(["between", *(FITS[name] for name in findings.models)], rows, title)

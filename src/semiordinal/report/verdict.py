@@ -4,42 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._words import counted
-from ..diagnosis import Curve, Curves, Diagnosis, Gain, PriorShift, VarianceEstimate
-from ..diagnosis.words import FITS, TOO_FEW_TO_CHECK, percent, prior_warning, worth_in_labels
+from .._text import pluralize
+from ..diagnosis import Curve, Curves, Diagnosis, PriorShift, UnlabeledGain, VarianceEstimate
+from ..diagnosis.text import FITS, TOO_FEW_TO_CHECK, percent, prior_warning, worth_in_labels
 from ..plotting import CurveDisplay, SharesDisplay, Table, VarianceRatioDisplay
 from .page import Figure, Section, figure
 
 
-def diagnosis_section(found: Diagnosis) -> Section:
+def diagnosis_section(diagnosis: Diagnosis) -> Section:
     """The verdict and what it rests on."""
     title = "Was the unlabelled data worth using?"
     figures, tables, notes = [], [], []
-    if found.gain is not None:
-        tables.append(_gain_table(found.gain, found.metric))
-        if found.curves is not None:
-            notes.append(worth_in_labels(found.curves.equivalent))
-            figures += _curve_figures(found, found.curves, found.gain)
-    if isinstance(found.variance, str):
-        notes.append(f"No variance ratio: {found.variance}")
-    elif found.variance is not None:
-        figures.append(_variance_figure(found, found.variance))
-    if found.prior_shift is not None and found.covariate_shift is not None:
-        if warning := prior_warning(found.prior_shift):
+    if diagnosis.gain is not None:
+        tables.append(_gain_table(diagnosis.gain, diagnosis.metric))
+        if diagnosis.curves is not None:
+            notes.append(worth_in_labels(diagnosis.curves.equivalent))
+            figures += _curve_figures(diagnosis, diagnosis.curves, diagnosis.gain)
+    if isinstance(diagnosis.variance, str):
+        notes.append(f"No variance ratio: {diagnosis.variance}")
+    elif diagnosis.variance is not None:
+        figures.append(_variance_figure(diagnosis, diagnosis.variance))
+    if diagnosis.prior_shift is not None and diagnosis.covariate_shift is not None:
+        if warning := prior_warning(diagnosis.prior_shift):
             notes.append(warning)
-        auc, p_value = found.covariate_shift.auc, found.covariate_shift.p_value
+        auc, p_value = diagnosis.covariate_shift.auc, diagnosis.covariate_shift.p_value
         if np.isnan(auc):
             notes.append(TOO_FEW_TO_CHECK)
         else:
-            figures.append(_shift_figure(found, found.prior_shift))
+            figures.append(_shift_figure(diagnosis, diagnosis.prior_shift))
             notes.append(
                 f"Are they rows of the same kind? A classifier tells a labelled from an unlabelled "
                 f"row in {percent(auc)} of pairs (50 % is guessing; p = {p_value:.3f})."
             )
-    return Section("diagnosis", title, found.verdict.sentence, figures, tables, notes)
+    return Section("diagnosis", title, diagnosis.verdict.sentence, figures, tables, notes)
 
 
-def _gain_table(gain: Gain, metric: str) -> Table:
+def _gain_table(gain: UnlabeledGain, metric: str) -> Table:
     return Table(
         ["fit, and the difference", metric],
         [
@@ -50,11 +50,11 @@ def _gain_table(gain: Gain, metric: str) -> Table:
             ["90 % interval of the gain, from", gain.low],
             ["to", gain.high],
         ],
-        f"Cross-validated {metric}, {gain.n_splits} pairs of fits, {counted(gain.n_rows, 'row')}",
+        f"Cross-validated {metric}, {gain.n_splits} pairs of fits, {pluralize(gain.n_rows, 'row')}",
     )
 
 
-def _curve_figures(found: Diagnosis, curves: Curves, gain: Gain) -> list[Figure]:
+def _curve_figures(diagnosis: Diagnosis, curves: Curves, gain: UnlabeledGain) -> list[Figure]:
     """The curves that have two points at least."""
     shown = (
         (
@@ -75,7 +75,7 @@ def _curve_figures(found: Diagnosis, curves: Curves, gain: Gain) -> list[Figure]
             "where the line levels off, more of them add nothing.",
         ),
     )
-    error = f"{found.metric} of held-out rows"
+    error = f"{diagnosis.metric} of held-out rows"
     fewer = ""
     if curves.n_splits < gain.n_splits:
         fewer = (
@@ -84,7 +84,12 @@ def _curve_figures(found: Diagnosis, curves: Curves, gain: Gain) -> list[Figure]
         )
     return [
         figure(
-            _curve(curve, axis, error), name, title, caption + fewer, len(found.classes), (6.0, 3.6)
+            _curve(curve, axis, error),
+            name,
+            title,
+            caption + fewer,
+            len(diagnosis.classes),
+            (6.0, 3.6),
         )
         for curve, axis, name, title, caption in shown
         if len(curve.sizes) > 1
@@ -101,22 +106,22 @@ def _curve(curve: Curve, x_label: str, y_label: str) -> CurveDisplay:
     )
 
 
-def _variance_figure(found: Diagnosis, estimate: VarianceEstimate) -> Figure:
+def _variance_figure(diagnosis: Diagnosis, estimate: VarianceEstimate) -> Figure:
     what = "the fitted model" if estimate.of_parameters else "the risk at the fitted model"
     return figure(
-        VarianceRatioDisplay.from_variance(estimate.variance, found.classes.tolist()),
+        VarianceRatioDisplay.from_variance(estimate.variance, diagnosis.classes.tolist()),
         "variance",
         "What theory says: the noise with unlabelled rows over that without",
         f"Estimated noise of {what} for every weight of the unlabelled rows, one line for each "
         "class that they may stand in for. Below 1 they help; a dot marks the lowest point. "
         "It holds to first order, with many rows.",
-        len(found.classes),
+        len(diagnosis.classes),
     )
 
 
-def _shift_figure(found: Diagnosis, shift: PriorShift) -> Figure:
+def _shift_figure(diagnosis: Diagnosis, shift: PriorShift) -> Figure:
     display = SharesDisplay.from_values(
-        found.classes,
+        diagnosis.classes,
         {"assumed": shift.assumed, "estimated for the unlabelled rows": shift.estimated},
         {"estimated for the unlabelled rows": np.array([shift.low, shift.high])},
     )
@@ -127,5 +132,5 @@ def _shift_figure(found: Diagnosis, shift: PriorShift) -> Figure:
         "Shares that the method assumes, and an estimate for the unlabelled rows with a 90 % "
         "interval. What the unlabelled rows tell rests on these being the same "
         f"(p = {shift.p_value:.3f}).",
-        len(found.classes),
+        len(diagnosis.classes),
     )

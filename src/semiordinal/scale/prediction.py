@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 
-from .._files import OutputError, written_whole
+from .._files import OutputError, atomic_write
 from .._progress import progress
 from .._rows.cluster import Watch, unchanged
 from .._rows.parquet import RowGroups, column_types, file_at, find_files
@@ -125,7 +125,7 @@ class PartWriter:
             raise missing_columns(file.name, lacking, present)
         schema = self.schema.with_metadata({_STAMP: self._stamped(path, filesystem)})
         with (
-            written_whole(part, force=True) as temporary,
+            atomic_write(part, force=True) as temporary,
             pq.ParquetWriter(temporary, schema) as writer,
         ):
             for frame in self._batches(groups):

@@ -13,8 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from . import cells
-from .columns import ColumnChoice
+from .columns import ColumnChoice, mark_missing, to_days, to_numbers, to_texts
 
 # Rarer categories of a column share one column of the encoding.
 _MOST_CATEGORIES = 100
@@ -25,7 +24,7 @@ class TypedColumns(TransformerMixin, BaseEstimator):
     """The feature columns of a table: floats for numbers and dates, texts for categories.
 
     What a cell means was decided when the model was fitted, so that batches of a file are
-    all read alike. Other columns are passed over.
+    all read alike. Other columns are ignored.
 
     Parameters
     ----------
@@ -67,9 +66,9 @@ class TypedColumns(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"The table lacks columns that the model was fitted with: {', '.join(missing)}."
             )
-        columns = {name: _checked(X[name], cells.numbers, "numbers") for name in self.numbers}
-        columns |= {name: _checked(X[name], cells.days, "dates") for name in self.dates}
-        columns |= {name: cells.texts(X[name]) for name in self.categories}
+        columns = {name: _checked(X[name], to_numbers, "numbers") for name in self.numbers}
+        columns |= {name: _checked(X[name], to_days, "dates") for name in self.dates}
+        columns |= {name: to_texts(X[name]) for name in self.categories}
         return pd.DataFrame(columns, index=X.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
@@ -83,7 +82,7 @@ class TypedColumns(TransformerMixin, BaseEstimator):
 def _checked(column: pd.Series, convert: Any, kind: str) -> pd.Series:
     """The column converted; an error where a cell that is there is of another kind."""
     values = convert(column)
-    unread = cells.with_gaps(column[values.isna()]).dropna()
+    unread = mark_missing(column[values.isna()]).dropna()
     if len(unread):
         example = str(unread.iloc[0])
         raise ValueError(
@@ -138,7 +137,7 @@ def encoded_names(pipeline: Pipeline) -> list[str]:
     if typed.categories:
         one_hot = _one_hot(pipeline)
         # scikit-learn joins name and category by an underscore, which may be in both.
-        for column, outputs in zip(typed.categories, _outputs(one_hot), strict=True):
+        for column, outputs in zip(typed.categories, _output_categories(one_hot), strict=True):
             names += [f"{column} = {category}" for category in outputs]
     return names
 
@@ -147,7 +146,7 @@ def _one_hot(pipeline: Pipeline) -> OneHotEncoder:
     return pipeline["encoded"].named_transformers_["categories"]["one_hot"]
 
 
-def _outputs(one_hot: OneHotEncoder) -> list[list[str]]:
+def _output_categories(one_hot: OneHotEncoder) -> list[list[str]]:
     """Categories that have a column of their own in the encoding, and one for the rare."""
     rare = one_hot.infrequent_categories_
     outputs = []
@@ -164,10 +163,10 @@ def unknown_categories(pipeline: Pipeline, frame: pd.DataFrame) -> dict[str, NDA
     if not typed.categories:
         return {}
     one_hot = _one_hot(pipeline)
-    found = {}
+    unknown = {}
     for column, known in zip(typed.categories, one_hot.categories_, strict=True):
-        values = cells.texts(frame[column]).dropna().unique()
-        strange = values[~np.isin(values.astype(str), known.astype(str))]
-        if len(strange):
-            found[column] = strange
-    return found
+        values = to_texts(frame[column]).dropna().unique()
+        new = values[~np.isin(values.astype(str), known.astype(str))]
+        if len(new):
+            unknown[column] = new
+    return unknown

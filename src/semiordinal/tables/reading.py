@@ -17,6 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .._text import join_names
+
 _CSV_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _DELIMITERS = ",;\t|"
@@ -36,8 +38,8 @@ class MissingColumnError(TableError):
 class TableFile:
     """A CSV or Parquet file.
 
-    Cells of CSV files are read as text, so that what they mean is decided once, by the whole
-    column, and not anew in each batch. ``encoding`` is that of CSV files.
+    Cells of CSV files are read as text, so that what they mean is decided once for the whole
+    column, not batch by batch. ``encoding`` is that of CSV files.
     """
 
     path: Path
@@ -73,7 +75,7 @@ class TableFile:
         if twice:
             raise TableError(
                 f"{self._name} has more than one column of the name {', '.join(twice[:10])}. "
-                "Which is meant cannot be told; give each a name of its own."
+                "Give each a name of its own."
             )
         return names
 
@@ -207,7 +209,6 @@ def check_column(name: str, columns: Sequence[str], role: str) -> None:
     by_lower = {column.lower(): column for column in columns}
     near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     hint = f" Did you mean {by_lower[near[0]]!r}?" if near else ""
-    shown = ", ".join(list(columns)[:20]) + (", ..." if len(columns) > 20 else "")
     raise MissingColumnError(
-        f"{role}: there is no column {name!r}.{hint} The columns are: {shown}."
+        f"{role}: there is no column {name!r}.{hint} The columns are: {join_names(columns)}."
     )

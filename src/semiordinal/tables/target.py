@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..labels import ClassOrderWarning, encode_labels
-from . import cells
+from .columns import MISSING_WORDS, is_text, mark_missing
 from .reading import TableError
 
 # Words that people grade with, from low to high.
@@ -34,7 +34,7 @@ _RANKS = {word: rank for rank, words in enumerate(_SCALES) for word in words}
 
 
 class OrderError(TableError):
-    """The order of the classes, which only the user knows, is lacking or does not fit."""
+    """The order of the classes, which only the user knows, is missing or does not fit."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Target:
     @property
     def counts(self) -> dict[Any, int]:
         """Labelled rows of each class."""
-        found = pd.Series(self.labels[self.is_labeled], dtype=object).value_counts()
-        return {label: int(found.get(label, 0)) for label in self.classes}
+        counts = pd.Series(self.labels[self.is_labeled], dtype=object).value_counts()
+        return {label: int(counts.get(label, 0)) for label in self.classes}
 
 
 def read_labels(
@@ -68,23 +68,23 @@ def read_labels(
 
     A word such as ``None`` means a missing label, unless it is one of ``names``.
     """
-    words = cells.MISSING_WORDS - set(names or ())
+    words = MISSING_WORDS - set(names or ())
     if missing_label is not None:
         words = words | {missing_label}
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
-    is_truth = pd.api.types.is_bool_dtype(column.dtype)
-    if missing_label is not None and not cells.is_text(column):
+    is_bool = pd.api.types.is_bool_dtype(column.dtype)
+    if missing_label is not None and not is_text(column):
         column = column.mask(column == _number(missing_label))
-    values = cells.with_gaps(column.astype(str) if is_truth else column, words)
+    values = mark_missing(column.astype(str) if is_bool else column, words)
     present = values.notna().to_numpy()
     labels = np.full(len(values), None, dtype=object)
-    found = pd.to_numeric(values[present], errors="coerce")
-    if not is_truth and found.notna().all():
+    numbers = pd.to_numeric(values[present], errors="coerce")
+    if not is_bool and numbers.notna().all():
         # The smallest type that holds them: 3, not 3.0.
-        as_numbers = found.astype(float)
-        whole = bool((as_numbers % 1 == 0).all())
-        labels[present] = [int(v) if whole else float(v) for v in as_numbers]
+        numbers = numbers.astype(float)
+        whole = bool((numbers % 1 == 0).all())
+        labels[present] = [int(v) if whole else float(v) for v in numbers]
     else:
         labels[present] = values[present].map(str).tolist()
     return labels
@@ -142,7 +142,7 @@ def _classes(present: list[Any], order: Sequence[str] | None, name: str) -> list
             )
         values = np.array(present, dtype=None if is_number else object)
         with warnings.catch_warnings():
-            # That -1 may mean a gap is said in the words of the command line.
+            # The command line has its own note that -1 may mean a missing label.
             warnings.simplefilter("ignore", ClassOrderWarning)
             classes: list[Any] = encode_labels(values, order_matters=False).classes.tolist()
         return classes
@@ -168,7 +168,7 @@ def _number(text: str) -> Any:
 
 
 def order_option(classes: Sequence[Any]) -> str:
-    """The option that says this order, to be pasted into a shell.
+    """The option for this order, ready to be pasted into a shell.
 
     Examples
     --------

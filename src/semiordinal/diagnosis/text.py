@@ -1,11 +1,11 @@
-"""Findings in words, for the command line and the report."""
+"""Results of a diagnosis as sentences, for the command line and the report."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from .._words import counted
+from .._text import pluralize
 
 if TYPE_CHECKING:
     from .curves import EquivalentLabels
@@ -34,9 +34,9 @@ def percent(share: float, digits: int = 0, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
-def prior_warning(found: PriorShift | None) -> str:
-    """What is to be said of labels with other class shares than the prior given; or nothing."""
-    if found is None or not found.labels_p_value < _SURPRISE:
+def prior_warning(shift: PriorShift | None) -> str:
+    """A warning if the labels have other class shares than the given prior; else empty."""
+    if shift is None or not shift.labels_p_value < _SURPRISE:
         return ""
     return (
         "The labels have other class shares than the class prior (p < 0.001). Labels drawn at "
@@ -46,7 +46,7 @@ def prior_warning(found: PriorShift | None) -> str:
     )
 
 
-def worth_in_labels(found: EquivalentLabels) -> str:
+def worth_in_labels(estimate: EquivalentLabels) -> str:
     """What the unlabelled rows are worth in labels.
 
     Examples
@@ -54,36 +54,38 @@ def worth_in_labels(found: EquivalentLabels) -> str:
     >>> from semiordinal.diagnosis import EquivalentLabels
     >>> worth_in_labels(EquivalentLabels(60, 75.0, 62.0, math.inf))
     'The unlabelled rows are worth about 15 more labels (90 % interval: 2 to any number).'
-    >>> untold = EquivalentLabels(60, math.nan, 58.0, 70.0, "the gain may be none")
-    >>> worth_in_labels(untold).partition("cannot be told, ")[2]
+    >>> unknown = EquivalentLabels(60, math.nan, 58.0, 70.0, "the gain may be none")
+    >>> worth_in_labels(unknown).partition("cannot be told, ")[2]
     'since the gain may be none: from 2 labels lost to 10 gained (90 % interval).'
     """
-    low, high = found.low - found.n_labeled, found.high - found.n_labeled
-    if math.isnan(found.total):
+    low, high = estimate.low - estimate.n_labeled, estimate.high - estimate.n_labeled
+    if math.isnan(estimate.total):
         ends = ""
         if not math.isnan(low):
             ends = f": from {_labels(-low)} lost to {_number(high)} gained (90 % interval)"
         return (
-            f"What the unlabelled rows are worth in labels cannot be told, since {found.reason}"
+            f"What the unlabelled rows are worth in labels cannot be told, since {estimate.reason}"
             f"{ends}."
         )
-    if found.extra < 0:
+    if estimate.extra < 0:
         interval = f"90 % interval: {_number(-high)} to {_number(-low)}"
         return (
-            f"The unlabelled rows cost as much as the loss of {_labels(-found.extra)} would "
+            f"The unlabelled rows cost as much as the loss of {_labels(-estimate.extra)} would "
             f"({interval})."
         )
     interval = f"90 % interval: {_number(low)} to {_number(high)}"
-    if math.isinf(found.total):
+    if math.isinf(estimate.total):
         return (
             "With the unlabelled rows the error is lower than any number of labels would make it, "
             f"going by the learning curve ({interval} more)."
         )
-    return f"The unlabelled rows are worth about {_labels(found.extra, 'more ')} ({interval})."
+    return f"The unlabelled rows are worth about {_labels(estimate.extra, 'more ')} ({interval})."
 
 
 def _labels(number: float, kind: str = "") -> str:
-    return "any number of labels" if math.isinf(number) else counted(round(number), f"{kind}label")
+    return (
+        "any number of labels" if math.isinf(number) else pluralize(round(number), f"{kind}label")
+    )
 
 
 def _number(number: float) -> str:

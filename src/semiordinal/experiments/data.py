@@ -18,7 +18,7 @@ _MOST_DRAWS = 10_000
 
 
 @dataclass(frozen=True)
-class Problem:
+class TrainTestData:
     """Standardised training rows, labelled ones first, and test rows."""
 
     X: Array
@@ -37,20 +37,20 @@ class Rows(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def rows_of(name: str, three_classes: bool) -> Rows:
+def load_rows(name: str, three_classes: bool) -> Rows:
     """All rows of a set; a process reads each set once."""
     X, y = load(name, three_classes=three_classes)
     digest = hashlib.sha256(X.tobytes() + y.astype(np.int64).tobytes()).hexdigest()
     return Rows(X, y.astype(np.float64), digest[:10])
 
 
-def draw_problem(experiment: Experiment, cell: Cell) -> Problem:
+def draw_data(experiment: Experiment, cell: Cell) -> TrainTestData:
     """Rows drawn for a set and a repetition, whatever the method.
 
     Labelled rows are drawn again until every class is among them. Fewer unlabelled rows are
     the first of the many, so that numbers of them are compared on nested sets.
     """
-    X, y, _ = rows_of(cell.set, experiment.three_classes)
+    X, y, _ = load_rows(cell.set, experiment.three_classes)
     n_labeled, n_unlabeled, n_test = experiment.sizes.of(len(y))
     random = np.random.default_rng(cell.split_seed)
     order = random.permutation(len(y))
@@ -69,7 +69,7 @@ def draw_problem(experiment: Experiment, cell: Cell) -> Problem:
     scale[scale == 0] = 1.0
     labels = y[train].copy()
     labels[n_labeled:] = np.nan
-    return Problem(
+    return TrainTestData(
         (X[train] - mean) / scale,
         labels,
         (X[test] - mean) / scale,

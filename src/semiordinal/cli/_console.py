@@ -1,4 +1,4 @@
-"""What all commands share: the app, errors in one line, notes, progress, JSON."""
+"""What all commands share: the app, error messages, and output as text, tables or JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from .. import __version__
-from .._progress import progress as progress
 
 app = typer.Typer(
     name="semiordinal",
@@ -30,19 +30,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-# Wide enough for tables where no terminal says how wide it is.
+# Wide enough for tables where there is no terminal.
 _PIPED_WIDTH = 120
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-EncodingOption = Annotated[str, typer.Option(help="Encoding of CSV files.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")]
-SeedOption = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
 
 Body = TypeVar("Body", bound=Callable[..., None])
 
 
 class CommandError(ValueError):
-    """The command cannot do its work, for the reason given."""
+    """The command failed, for the reason given."""
 
 
 class UsageError(ValueError):
@@ -50,14 +45,14 @@ class UsageError(ValueError):
 
 
 def command(name: str) -> Callable[[Body], Body]:
-    """Make a function a command whose errors are one line and an exit code."""
+    """Register a function as a command whose errors become one line and an exit code."""
 
     def register(body: Body) -> Body:
         @functools.wraps(body)
         def run(*args: Any, **options: Any) -> None:
             try:
                 body(*args, **options)
-            # What the library has to complain of, it says by these; the rest are our faults.
+            # The library reports bad input by these; anything else is a bug of ours.
             except (ValueError, OSError, ImportError) as error:
                 message = " ".join(str(error).split())
                 print(f"Error: {message}", file=sys.stderr)
@@ -78,62 +73,56 @@ def _exit_code(error: Exception) -> int:
     return 2 if isinstance(error, usage) else 1
 
 
-def console() -> Console:
+def _stdout() -> Console:
     """Standard output: as wide as the terminal, plain where piped."""
     is_terminal = sys.stdout.isatty()
     return Console(highlight=False, width=None if is_terminal else _PIPED_WIDTH)
 
 
-def say(text: str = "") -> None:
-    """Print a line; brackets in it are no markup."""
-    console().print(text, markup=False, soft_wrap=True)
+def print_line(text: str = "") -> None:
+    """Print a line; brackets in it are not markup."""
+    _stdout().print(text, markup=False, soft_wrap=True)
 
 
-def say_notes(notes: list[str]) -> None:
+def print_notes(notes: list[str]) -> None:
     """Print what the user should know but need not act on."""
     for note in notes:
-        say(f"Note: {note}")
+        print_line(f"Note: {note}")
 
 
-def say_table(title: str, headers: list[str], rows: list[list[str]], n_texts: int = 1) -> None:
-    """Print a table; the first columns are texts, the others numbers, to the right."""
+def print_table(title: str, headers: list[str], rows: list[list[str]], n_texts: int = 1) -> None:
+    """Print a table; the first ``n_texts`` columns are left-aligned, the others right-aligned."""
     table = Table()
     for i, header in enumerate(headers):
-        table.add_column(_plain_text(header), justify="left" if i < n_texts else "right")
+        table.add_column(Text(header), justify="left" if i < n_texts else "right")
     for row in rows:
-        table.add_row(*map(_plain_text, row))
+        table.add_row(*map(Text, row))
     # Not the table's own title, which wraps where the table is narrower.
-    console().print(_plain_text(title), style="bold")
-    console().print(table)
+    _stdout().print(Text(title), style="bold")
+    _stdout().print(table)
 
 
-def _plain_text(text: str) -> Any:
-    from rich.text import Text
-
-    return Text(text)
-
-
-def say_json(result: dict[str, Any]) -> None:
-    """Print a result for machines; what is no number there is null."""
-    print(json.dumps(as_plain(result), indent=2, allow_nan=False))
+def print_json(result: dict[str, Any]) -> None:
+    """Print a result for machines; NaN and infinity become null."""
+    print(json.dumps(to_json(result), indent=2, allow_nan=False))
 
 
-def as_plain(value: Any) -> Any:
-    """The value in what JSON can hold; what is no finite number becomes None."""
+def to_json(value: Any) -> Any:
+    """The value as JSON types; NaN and infinity become None."""
     if isinstance(value, dict):
-        return {str(key): as_plain(item) for key, item in value.items()}
+        return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [as_plain(item) for item in value]
+        return [to_json(item) for item in value]
     if hasattr(value, "tolist"):
-        return as_plain(value.tolist())
+        return to_json(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 @contextmanager
-def noting_warnings(notes: list[str]) -> Iterator[None]:
-    """Turn warnings for users into notes, each once; those for programmers are passed over."""
+def collect_warnings(notes: list[str]) -> Iterator[None]:
+    """Append warnings for users to the notes, each once; those for programmers are ignored."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -143,13 +132,13 @@ def noting_warnings(notes: list[str]) -> Iterator[None]:
             notes.append(text)
 
 
-def number(value: float | None) -> str:
-    """Three decimals, or a dash where there is no number."""
+def format_number(value: float | None) -> str:
+    """Three decimals, or a dash for a missing number."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.3f}"
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(__version__)
         raise typer.Exit
 
@@ -157,27 +146,29 @@ def _say_version(asked: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="The version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="The version.")
     ] = False,
 ) -> None:
     """Ordered classes from a few labelled and many unlabelled rows of a table."""
 
 
-def need_matplotlib(who: str) -> None:
-    """Raise where pictures cannot be drawn."""
+def require_packages(what: str, extra: str, *names: str) -> None:
+    """Raise unless optional packages are installed."""
     from importlib.util import find_spec
 
-    if find_spec("matplotlib") is None:
-        raise CommandError(f"{who} matplotlib: pip install 'semiordinal[plot]'.")
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        needed = " and ".join(missing)
+        raise CommandError(f"{what} {needed}: pip install 'semiordinal[{extra}]'")
 
 
 def main() -> None:
     """Run the command line."""
-    # A terminal that lacks a character shows another in its place.
+    # A terminal that lacks a character shows a replacement for it.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    # A reader that stops early, such as head, is no error of ours.
+    # A reader that stops early, such as head, is not an error.
     try:
         app(prog_name="semiordinal")
     except BrokenPipeError:
