@@ -7,10 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from semiordinal import LinearOrdinalClassifier
+from semiordinal import (
+    KernelOrdinalClassifier,
+    KernelOrdinalClassifierCV,
+    LinearOrdinalClassifier,
+)
 from semiordinal._decide import decide, paired_gain
 from semiordinal._decide.decision import row_groups
-from semiordinal._rows import MatrixRows, RowLabels
+from semiordinal._rows import MatrixRows, RowLabels, dense_rows
 from semiordinal.losses import get_loss
 from semiordinal.metrics import task_losses
 from semiordinal.model_selection import LabeledKFold
@@ -87,31 +91,130 @@ def test_held_out_scores_are_those_of_classifiers_without_the_rows(loss, weight)
         np.testing.assert_allclose(found.thresholds[index], plain.thresholds_, atol=tolerance)
 
 
-@pytest.mark.parametrize(("loss", "tolerance"), [("ls", 1e-9), ("at", 0.02)])
-@pytest.mark.parametrize("l2", [1.0, 0.1])
-def test_leave_one_out_by_one_fit_is_that_by_as_many_as_rows(loss, tolerance, l2):
-    """Exactly for least squares; for AT far nearer than leaving nothing out."""
-    rows = tuning_rows(loss)
-    labeled = np.flatnonzero(CODES >= 0)
-    each = [(labeled[labeled != row], np.array([row])) for row in labeled]
-    folds = labeled_folds(CODES, each, 1, None)
+def with_weights(rows, kind):
+    """Rows with sample weights: none, of few values, or all different."""
+    random = np.random.default_rng(0)
+    weights = {
+        "ones": None,
+        "few": random.integers(1, 4, len(CODES)).astype(float),
+        "many": random.uniform(0.5, 2.0, len(CODES)),
+    }[kind]
+    return replace(rows, labels=RowLabels(CODES, weights))
+
+
+@pytest.mark.parametrize(("loss", "tolerance"), [("ls", 1e-10), ("at", 0.1), ("it", 0.1)])
+@pytest.mark.parametrize("weighting", ["rows", "prior"])
+@pytest.mark.parametrize("weights", ["ones", "few", "many"])
+@pytest.mark.parametrize("unlabeled_weight", [0.0, 0.3])
+def test_leave_one_out_by_one_fit_is_that_by_as_many_as_rows(
+    loss, tolerance, weighting, weights, unlabeled_weight
+):
+    """Exactly for least squares; for the others nearer by far than leaving nothing out."""
+    if loss == "it":
+        unlabeled_weight = 0.0  # not convex otherwise, and refitted
+    rows = with_weights(tuning_rows(loss, weighting=weighting), weights)
+    folds = labeled_folds(CODES, "loo", 1, None)
+    candidate = Candidate(0.1, unlabeled_weight, 1)
+    (quick,) = leave_one_out_path(rows, folds, [candidate], 1000)
+    (slow,) = held_out_path(rows, folds, [candidate], 1000)
+    np.testing.assert_allclose(quick.scores, slow.scores, atol=tolerance)
+    np.testing.assert_allclose(quick.coefs, slow.coefs, atol=tolerance)
+    np.testing.assert_array_equal(quick.rows, slow.rows)
+    np.testing.assert_array_equal(quick.group, slow.group)
+    objective = rows.objective(candidate)
+    coef, thresholds = objective.coef_and_thresholds(solve(objective, objective.start()).variables)
+    nothing_out = thresholds - (PROBLEM.X[CODES >= 0] @ coef)[:, None]
+    error = np.abs(quick.scores - slow.scores).mean()
+    assert error < 0.2 * np.abs(nothing_out - slow.scores).mean()
+
+
+@pytest.mark.parametrize("penalty", ["coef", "function"])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_leave_one_out_of_kernel_columns_is_exact_for_least_squares(penalty, standardize):
+    """Against fits of the plain classifier with weight zero in place of each row."""
+    X, y = PROBLEM.X[CODES >= 0], CODES[CODES >= 0]
+    width, l2 = 0.7, 0.003
+    tuned = KernelOrdinalClassifierCV(
+        loss="ls", cv="loo", bandwidths=(width,), l2s=(l2,), penalty=penalty
+    )
+    found = tuned.set_params(standardize=standardize, criterion="surrogate").fit(X, y)
+    plain = KernelOrdinalClassifier(
+        loss="ls", bandwidth=width, l2=l2, penalty=penalty, unlabeled_weight=0.0
+    ).set_params(standardize=standardize)
+    features = plain.fit(X, y)._design(X)
+    columns = np.column_stack([dense_rows(features), np.ones(len(y))])
+    ridge = l2 * np.diag(np.r_[np.ones(columns.shape[1] - 1), 0.0])
+    losses = []
+    for row in range(len(y)):
+        others = np.arange(len(y)) != row
+        A, n_others = columns[others], len(y) - 1
+        solution = np.linalg.solve(2 * A.T @ A / n_others + ridge, 2 * A.T @ y[others] / n_others)
+        losses.append((columns[row] @ solution - y[row]) ** 2)
+    assert found.cv_results_["loss"][0] == pytest.approx(np.mean(losses), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("loss", "margin", "l2"),
+    [
+        ("cl", "logistic", 0.1),
+        ("at", "exponential", 0.1),
+        ("at", "double_hinge", 0.1),
+        ("ls", "logistic", 0.0),
+    ],
+)
+def test_leave_one_out_without_a_shortcut_refits(loss, margin, l2):
+    """With l2 = 0 and twice the same column, the Hessian has no inverse."""
+    rows = replace(tuning_rows(loss), loss=get_loss(loss, margin))
+    twice = PROBLEM.X[:, [0, 1, 1]]
+    rows = replace(rows, design=MatrixRows([twice]))
+    folds = labeled_folds(CODES, "loo", 1, None)[:5]
     (quick,) = leave_one_out_path(rows, folds, [Candidate(l2)], 1000)
     (slow,) = held_out_path(rows, folds, [Candidate(l2)], 1000)
-    np.testing.assert_allclose(quick.scores, slow.scores, atol=tolerance)
-    objective = rows.objective(Candidate(l2))
-    coef, thresholds = objective.coef_and_thresholds(solve(objective, objective.start()).variables)
-    nothing_out = thresholds - (PROBLEM.X[labeled] @ coef)[:, None]
-    error = np.abs(quick.scores - slow.scores).max()
-    assert error < 0.15 * np.abs(nothing_out - slow.scores).max()
+    np.testing.assert_allclose(quick.scores, slow.scores, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("loss", "margin"), [("it", "logistic"), ("at", "exponential")])
-def test_leave_one_out_of_other_losses_refits(loss, margin):
+def test_leave_one_out_keeps_thresholds_in_order():
+    """IT with a class that few rows have: some gaps are zero in the fit."""
+    rows = tuning_rows("it")
+    folds = labeled_folds(CODES, "loo", 1, None)
+    (found,) = leave_one_out_path(rows, folds, [Candidate(0.1)], 1000)
+    gaps = np.diff(found.thresholds, axis=1)
+    assert (gaps >= 0).all()
+    assert (gaps == 0).any()
+
+
+def test_folds_of_one_row_leave_out_each_row_of_a_class_with_another():
+    codes = np.array([0, 0, 1, -1, 2, 2])
+    folds = labeled_folds(codes, "loo", 1, None)
+    np.testing.assert_array_equal([fold.test[0] for fold in folds], [0, 1, 4, 5])
+    np.testing.assert_array_equal(folds[1].train, [0, 2, 4, 5])
+    labeled = np.flatnonzero(codes >= 0)
+    listed = [(np.setdiff1d(labeled, [row]), np.array([row])) for row in (0, 1, 4, 5)]
+    for one, other in zip(folds, labeled_folds(codes, listed, 1, None), strict=True):
+        np.testing.assert_array_equal(one.train, other.train)
+        np.testing.assert_array_equal(one.test, other.test)
+
+
+@pytest.mark.parametrize(
+    ("loss", "margin"), [("at", "hinge"), ("at", "double_hinge"), ("lad", "logistic")]
+)
+def test_folds_with_rounded_kinks_judge_penalties_as_exact_fits_do(loss, margin):
+    """To within a third of the standard error: medians of few rows are not unique."""
     rows = replace(tuning_rows(loss), loss=get_loss(loss, margin))
-    folds = labeled_folds(CODES, LabeledKFold(3), 1, None)
-    (quick,) = leave_one_out_path(rows, folds, [Candidate(0.1)], 1000)
-    (slow,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
-    np.testing.assert_array_equal(quick.scores, slow.scores)
+    folds = labeled_folds(CODES, 3, 1, 0)
+    l2s = (3.0, 0.3, 0.03)
+    found = held_out_path(rows, folds, [Candidate(l2) for l2 in l2s], 1000)
+    for l2, held_out in zip(l2s, found, strict=True):
+        exact = []
+        for fold in folds:
+            objective = rows.objective(Candidate(l2), fold.train)
+            fitted = solve(objective, objective.start()).variables
+            coef, thresholds = objective.coef_and_thresholds(fitted)
+            scores = thresholds - (PROBLEM.X[fold.test] @ coef)[:, None]
+            exact.append(rows.loss.values(scores)[np.arange(len(fold.test)), CODES[fold.test]])
+        rounded = get_criterion("surrogate").row_losses(held_out, rows)
+        standard_error = np.concatenate(exact).std() / np.sqrt(40)
+        assert abs(rounded.mean() - np.concatenate(exact).mean()) < standard_error / 3
 
 
 def test_criteria_are_means_over_held_out_rows():
@@ -309,3 +412,27 @@ def test_rows_of_a_single_split_are_in_several_groups():
     np.testing.assert_array_equal(
         np.bincount(row_groups(held_out.standardized(rows))), [4, 4, 4, 4, 4]
     )
+
+
+def test_rows_that_are_left_out_one_by_one_are_in_groups_of_all_classes():
+    """Even where labels come in turn, which would put each class in a group of its own."""
+    codes = np.full(len(CODES), -1)
+    codes[:40] = np.tile(np.arange(4), 10)
+    rows = tuning_rows(codes=codes)
+    folds = labeled_folds(codes, "loo", 1, None)
+    (held_out,) = leave_one_out_path(rows, folds, [Candidate(0.1)], 1000)
+    groups = row_groups(held_out.standardized(rows))
+    for group in range(5):
+        np.testing.assert_array_equal(np.bincount(held_out.codes[groups == group]), [2, 2, 2, 2])
+
+
+def test_moments_of_unlabelled_scores_are_those_of_each_model():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, 4, 1, 0)
+    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    mean, deviation = held_out.unlabeled_moments(rows)
+    scores = PROBLEM.X[CODES < 0] @ held_out.coefs.T
+    np.testing.assert_allclose(mean, scores.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(deviation, scores.std(axis=0), rtol=1e-12)
+    flat = replace(held_out, coefs=np.zeros_like(held_out.coefs))
+    np.testing.assert_array_equal(flat.unlabeled_moments(rows)[1], 1.0)
