@@ -18,8 +18,8 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from semiordinal.experiments import Experiment, cells_of, get_experiment
-from semiordinal.experiments.specs import LOSS_METRICS
-from semiordinal.experiments.training import run_fit
+from semiordinal.experiments._specs import LOSS_METRICS
+from semiordinal.experiments._training import run_fit
 
 COLUMNS = ("SV-Ker", "SEMI1-Ker", "SEMI2-Ker")
 LARGER = (1e-1, 1e-2)

@@ -21,7 +21,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV
-from semiordinal._files import atomic_write
+from semiordinal._utils.files import atomic_write
 
 SETS = {  # the paper's best method on each
     "bank1-5": 0.248,

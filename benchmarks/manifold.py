@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from semiordinal.methods import get_method
+from semiordinal.baselines import get_method
 
 
 def rows_on_a_sheet(n_rows: int, n_features: int, seed: int = 0):

@@ -81,10 +81,10 @@ def plain_value_and_gradient(X, coef, thresholds, removed):
 def kernel(arguments: argparse.Namespace) -> None:
     from skordinal.classifiers import LogisticAT
 
+    from semiordinal._risk.empirical_risk import EmpiricalRisk
+    from semiordinal._risk.losses import get_loss
+    from semiordinal._risk.risks import Risk
     from semiordinal._rows import MatrixRows, RowLabels
-    from semiordinal.empirical_risk import EmpiricalRisk
-    from semiordinal.losses import get_loss
-    from semiordinal.risks import Risk
 
     n = arguments.rows
     X = rows(n, 0).astype(np.float64)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from semiordinal.losses import get_loss
-from semiordinal.risks import supervised_weights
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.risks import supervised_weights
 from semiordinal.theory import class_moments, gradient_moments, risk_hessian, risk_variance
 
 GAMMAS = np.linspace(0, 1, 101)

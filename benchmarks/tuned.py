@@ -25,8 +25,8 @@ import pandas as pd
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
-from semiordinal._files import atomic_write
-from semiordinal.methods import get_method
+from semiordinal._utils.files import atomic_write
+from semiordinal.baselines import get_method
 
 FEWEST_ROWS = 600
 MOST_TEST, MOST_UNLABELED, FEWEST_UNLABELED = 2000, 2000, 100

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from semiordinal.losses import get_loss
+from semiordinal._risk.losses import get_loss
 
 N_CLASSES = 3
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from semiordinal.datasets import get_facts
-from semiordinal.experiments.data import load_rows
+from semiordinal.experiments._data import load_rows
 
 
 def made_up(folder, *names, seed=0):

@@ -24,8 +24,8 @@ from semiordinal import (
     OrdinalSelfTraining,
     TransductiveOrdinalClassifier,
 )
+from semiordinal.baselines import METHODS
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.methods import METHODS
 
 X, TRUTH = load_diabetes_stages()
 Y = mask_labels(TRUTH, 60, random_state=0)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.estimator_checks import check_estimator
 
+from semiordinal._risk.losses import LOSSES, get_loss
+from semiordinal._risk.margins import MARGINS
+from semiordinal._risk.objective import Objective
+from semiordinal._rows.priors import resolve_prior
 from semiordinal._rows.training import training_rows
-from semiordinal.estimators import LinearOrdinalClassifier
-from semiordinal.losses import LOSSES, get_loss
-from semiordinal.margins import MARGINS
-from semiordinal.objective import Objective
-from semiordinal.priors import resolve_prior
+from semiordinal._score import LinearOrdinalClassifier
 
 # Every loss with every margin it can be built on.
 LOSSES_WITH_MARGINS = [

@@ -10,8 +10,8 @@ import pytest
 
 from problems import make_problem
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
-from semiordinal.labels import ClassOrderWarning
-from semiordinal.solvers import SOLVERS
+from semiordinal._risk.solvers import SOLVERS
+from semiordinal._rows.labels import ClassOrderWarning
 
 ESTIMATORS = [LinearOrdinalClassifier, KernelOrdinalClassifier]
 

@@ -12,8 +12,8 @@ from semiordinal import (
     OrdinalSelfTraining,
     TransductiveOrdinalClassifier,
 )
-from semiordinal.baselines.peers import PeerClassifier
-from semiordinal.labels import ClassOrderWarning
+from semiordinal._rows.labels import ClassOrderWarning
+from semiordinal.baselines._peers import PeerClassifier
 from test_bad_input import CASES, PROBLEM, X, Y, with_entry
 
 LABELED = PROBLEM.labeled

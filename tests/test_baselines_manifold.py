@@ -13,11 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from baseline_problems import dense_graph, dense_scores, noisy_rows, spiral_strip
 from problems import assert_passes_checks
-from semiordinal import (
-    KernelOrdinalClassifier,
-    LinearOrdinalClassifier,
-    ManifoldOrdinalClassifier,
-)
+from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier, ManifoldOrdinalClassifier
 from semiordinal.baselines._quotas import class_quotas
 
 STRIP_PRIOR = np.full(5, 0.2)

@@ -20,10 +20,10 @@ from semiordinal import (
     LinearOrdinalClassifier,
     TransductiveOrdinalClassifier,
 )
+from semiordinal._risk.losses import LOSSES
+from semiordinal._risk.margins import MARGINS
 from semiordinal.baselines import _pseudo_labels
 from semiordinal.baselines._quotas import assign_by_rank, class_quotas, cut_points
-from semiordinal.losses import LOSSES
-from semiordinal.margins import MARGINS
 
 MODELS = ["linear", "kernel"]
 PRIOR = np.array([0.3, 0.4, 0.3])

@@ -8,8 +8,8 @@ import pytest
 
 from cli_problems import ORDER, done, patients, semiordinal, with_few_labels
 from semiordinal import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
+from semiordinal.baselines import get_method
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.methods import get_method
 from semiordinal.model_files import load, read
 from semiordinal.model_selection import LabeledKFold
 

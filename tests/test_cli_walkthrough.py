@@ -241,7 +241,7 @@ def test_batches_change_no_prediction(tmp_path, monkeypatch):
     rows.to_csv(tmp_path / "rows.csv", index=False)
     rows.to_parquet(tmp_path / "rows.parquet")
     whole = load(model).predict(pd.read_csv(tmp_path / "rows.csv", dtype=str))
-    monkeypatch.setattr("semiordinal.tables.reading._BATCH_ROWS", 7)
+    monkeypatch.setattr("semiordinal._tables.reading._BATCH_ROWS", 7)
     for name in ("rows.csv", "rows.parquet"):
         out = tmp_path / f"of-{name}"
         done("predict", model, tmp_path / name, "--out", out, "--json")

@@ -21,7 +21,7 @@ from semiordinal.datasets import (
     make_ordinal,
     mask_labels,
 )
-from semiordinal.datasets.catalog import MERGEABLE
+from semiordinal.datasets._catalog import MERGEABLE
 
 # As the paper prints them: inputs, priors of the three merged classes.
 PRINTED = {

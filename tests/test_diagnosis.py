@@ -25,14 +25,14 @@ from semiordinal.diagnosis import (
     PriorShift,
     UnlabeledGain,
     bootstrap_coefficients,
-    diagnose,
 )
-from semiordinal.diagnosis.curves import _equivalent
-from semiordinal.diagnosis.gain import gain_from_losses
-from semiordinal.diagnosis.problem import DiagnosisProblem, cross_validate, row_losses
-from semiordinal.diagnosis.shift import _imbalance, check_covariate_shift, check_prior_shift
-from semiordinal.diagnosis.text import prior_warning, worth_in_labels
-from semiordinal.diagnosis.verdict import judge
+from semiordinal.diagnosis import _diagnose as diagnose
+from semiordinal.diagnosis._curves import _equivalent
+from semiordinal.diagnosis._gain import gain_from_losses
+from semiordinal.diagnosis._problem import DiagnosisProblem, cross_validate, row_losses
+from semiordinal.diagnosis._shift import _imbalance, check_covariate_shift, check_prior_shift
+from semiordinal.diagnosis._text import prior_warning, worth_in_labels
+from semiordinal.diagnosis._verdict import judge
 from semiordinal.model_selection import LabeledKFold
 
 BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "diagnosis.py"
@@ -364,7 +364,7 @@ def test_names_frames_and_sparse_rows_give_the_same():
 
 @pytest.fixture
 def few_repeats(monkeypatch):
-    monkeypatch.setattr("semiordinal.diagnosis.problem._MOST_REPEATS", 1)
+    monkeypatch.setattr("semiordinal.diagnosis._problem._MOST_REPEATS", 1)
 
 
 @pytest.mark.usefixtures("few_repeats")

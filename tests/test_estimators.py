@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 from problems import ARGMAX, assert_passes_checks, build_objective, make_problem
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal._risk.solvers.newton import Newton
 from semiordinal._rows import KernelRows
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.solvers.newton import Newton
 
 FUNCTION_NORM = partial(KernelOrdinalClassifier, penalty="function")
 ESTIMATORS = {
@@ -348,7 +348,7 @@ def test_many_rows_start_from_some_and_end_at_the_same(monkeypatch):
     y = np.digitize(X @ [1, 1, 0, -1] + rng.logistic(size=30_000), [-1, 1]).astype(float)
     y[2_000:] = np.nan
     from_sample = LinearOrdinalClassifier().fit(X, y)
-    monkeypatch.setattr("semiordinal.solvers.newton._SAMPLE_ABOVE", 10**9)
+    monkeypatch.setattr("semiordinal._risk.solvers.newton._SAMPLE_ABOVE", 10**9)
     whole = LinearOrdinalClassifier().fit(X, y)
     assert from_sample.n_iter_ < whole.n_iter_
     np.testing.assert_allclose(from_sample.coef_, whole.coef_, rtol=1e-6, atol=1e-8)

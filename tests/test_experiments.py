@@ -18,18 +18,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from cli_problems import done, needs_data, refused
 from experiment_problems import made_up, only_toy
-from semiordinal.cli.reproduce import _sizes
-from semiordinal.experiments import (
-    EXPERIMENTS,
-    RecordStore,
-    cells_of,
-    engine,
-    get_experiment,
-    run_cells,
-)
-from semiordinal.experiments.data import draw_data, load_rows
-from semiordinal.experiments.specs import SMALL_SETS
-from semiordinal.experiments.training import run_fit
+from semiordinal.cli._reproduce import _sizes
+from semiordinal.experiments import EXPERIMENTS, RecordStore, cells_of, get_experiment, run_cells
+from semiordinal.experiments import _engine as engine
+from semiordinal.experiments._data import draw_data, load_rows
+from semiordinal.experiments._specs import SMALL_SETS
+from semiordinal.experiments._training import run_fit
 
 # As the paper prints them: unlabelled rows, test rows.
 PRINTED_SIZES = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.thresholds import starting_thresholds, widen_gaps
 from semiordinal.datasets import make_ordinal
-from semiordinal.experiments.adam import AdamLinear, FreeThresholdMap, minimize_by_adam
-from semiordinal.losses import get_loss
-from semiordinal.thresholds import starting_thresholds, widen_gaps
+from semiordinal.experiments._adam import AdamLinear, FreeThresholdMap, minimize_by_adam
 
 torch = pytest.importorskip("torch")
 

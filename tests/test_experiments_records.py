@@ -16,7 +16,7 @@ from semiordinal.experiments import (
     get_experiment,
     run_cells,
 )
-from semiordinal.experiments.data import load_rows
+from semiordinal.experiments._data import load_rows
 
 
 @pytest.fixture

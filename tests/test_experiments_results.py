@@ -10,16 +10,16 @@ import pytest
 from scipy.stats import wilcoxon
 
 from semiordinal.experiments import cells_of, get_experiment
-from semiordinal.experiments.results import write_results
-from semiordinal.experiments.specs import LOSS_METRICS
-from semiordinal.experiments.statistics import (
+from semiordinal.experiments._results import write_results
+from semiordinal.experiments._specs import LOSS_METRICS
+from semiordinal.experiments._statistics import (
     contests,
     count_outcomes,
     rank_methods,
     signed_rank_p_value,
 )
-from semiordinal.experiments.summaries import directions, rivals, variance_summary
-from semiordinal.experiments.tables import ErrorTable, printed_results
+from semiordinal.experiments._summaries import directions, rivals, variance_summary
+from semiordinal.experiments._tables import ErrorTable, printed_results
 
 
 def runs_of(errors, name="toy", loss="at"):

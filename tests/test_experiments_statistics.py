@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, wilcoxon
 
-from semiordinal.experiments.statistics import signed_rank_p_value
+from semiordinal.experiments._statistics import signed_rank_p_value
 
 
 def by_all_signs(differences):

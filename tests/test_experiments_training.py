@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from experiment_problems import only_toy
+from semiordinal._risk.losses import get_loss
 from semiordinal.experiments import cells_of, get_experiment
-from semiordinal.experiments.data import draw_data, load_rows
-from semiordinal.experiments.specs import Column, Training
-from semiordinal.experiments.training import _build, _choose, _prior_weights, _validation_error
-from semiordinal.experiments.variances import WEIGHTS, run_variance
-from semiordinal.losses import get_loss
+from semiordinal.experiments._data import draw_data, load_rows
+from semiordinal.experiments._specs import Column, Training
+from semiordinal.experiments._training import _build, _choose, _prior_weights, _validation_error
+from semiordinal.experiments._variances import WEIGHTS, run_variance
 from semiordinal.model_selection import LabeledShuffleSplit
 from semiordinal.theory import class_moments, risk_variance
 

@@ -18,7 +18,7 @@ from semiordinal import (
     OrdinalSelfTraining,
     TransductiveOrdinalClassifier,
 )
-from semiordinal.baselines.peers import PeerClassifier
+from semiordinal.baselines._peers import PeerClassifier
 from test_bad_input import X, Y, with_entry
 
 FEW = {"l2s": (0.1,), "unlabeled_weights": (), "random_state": 0}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, cohen_kappa_score, mean_absolute_error
 
-from semiordinal.held_out import HeldOutPredictions
+from semiordinal._judge.held_out import HeldOutPredictions
 
 RNG = np.random.default_rng(0)
 CODES, PREDICTED = RNG.integers(0, 4, size=50), RNG.integers(0, 4, size=50)

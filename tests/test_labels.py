@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from semiordinal.labels import ClassOrderWarning, encode_labels, known_codes
+from semiordinal._rows.labels import ClassOrderWarning, encode_labels, known_codes
 
 NUMBERS = [
     np.array([3.0, np.nan, 1.0, 7.0]),

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from problems import LOSSES_WITH_MARGINS
+from semiordinal._risk.empirical_risk import RiskPartial, RowSums
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.margins import get_margin
 from semiordinal._rows import MatrixRows, RowLabels
-from semiordinal.empirical_risk import RiskPartial, RowSums
-from semiordinal.losses import get_loss
-from semiordinal.margins import get_margin
 
 K = 4
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from semiordinal.margins import MARGINS, get_margin
+from semiordinal._risk.margins import MARGINS, get_margin
 
 FORMULAS = {
     "logistic": lambda z: math.log1p(math.exp(-z)),

@@ -10,9 +10,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from baseline_problems import N_CLASSES, label_losses, noisy_rows
-from semiordinal import methods
-from semiordinal.losses import LOSSES
-from semiordinal.methods import METHODS, MissingPeerWarning, available_methods, get_method
+from semiordinal._risk.losses import LOSSES
+from semiordinal.baselines import (
+    METHODS,
+    MissingPeerWarning,
+    available_methods,
+    get_method,
+)
+from semiordinal.baselines import _methods as methods
 from semiordinal.model_selection import LabeledKFold, OrdinalScorer
 
 pytestmark = pytest.mark.filterwarnings(
@@ -247,7 +252,7 @@ def test_the_registry_imports_no_peer():
     import sys
 
     code = (
-        "import sys, semiordinal.methods as m; m.available_methods(['SV']); "
+        "import sys, semiordinal.baselines._methods as m; m.available_methods(['SV']); "
         "print(sorted({'mord', 'skordinal'} & set(sys.modules)))"
     )
     command = [sys.executable, "-c", code]

@@ -24,7 +24,7 @@ from semiordinal import (
     OrdinalSelfTraining,
     TransductiveOrdinalClassifier,
 )
-from semiordinal._files import OutputError
+from semiordinal._utils.files import OutputError
 from semiordinal.model_files import (
     SCHEMA,
     TRUSTED_TYPES,
@@ -129,7 +129,7 @@ def test_every_name_that_was_ever_stored_is_known():
 def test_a_class_of_the_package_that_is_not_listed_is_refused(path):
     with zipfile.ZipFile(path) as archive:
         payload = archive.read("model.skops")
-    other = "semiordinal.baselines.manifold.ManifoldOrdinalClassifier"
+    other = "semiordinal.baselines._manifold.ManifoldOrdinalClassifier"
     own = "semiordinal.LinearOrdinalClassifier"
     rewrite(path, payload=_rename_types(payload, lambda name: other if name == own else name))
     with pytest.raises(ModelFileError, match=r"not on the list.*Manifold"):

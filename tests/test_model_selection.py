@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from semiordinal import ClassOrderWarning, LinearOrdinalClassifier, LinearOrdinalClassifierCV
+from semiordinal.baselines import get_method
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal.methods import get_method
 from semiordinal.model_selection import (
     LabeledKFold,
     LabeledShuffleSplit,

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from semiordinal._risk.empirical_risk import risk_on_rows
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.objective import Coordinates, Objective
+from semiordinal._risk.risks import Risk
+from semiordinal._risk.solvers import newton, solve
+from semiordinal._risk.solvers.newton import _damped_solver
+from semiordinal._risk.thresholds import threshold_map
 from semiordinal._rows import MatrixRows, RowLabels
-from semiordinal.empirical_risk import risk_on_rows
-from semiordinal.losses import get_loss
-from semiordinal.objective import Coordinates, Objective
-from semiordinal.risks import Risk
-from semiordinal.solvers import newton, solve
-from semiordinal.solvers.newton import _damped_solver
-from semiordinal.thresholds import threshold_map
 
 RIGHT = np.array([1.0, -2.0, 0.5])
 

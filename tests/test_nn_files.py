@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from problems import make_problem
 from semiordinal import NeuralOrdinalClassifier
-from semiordinal._files import OutputError
+from semiordinal._utils.files import OutputError
 
 PROBLEM = make_problem(seed=1, n_labeled=60, n_unlabeled=90)
 X, Y = PROBLEM.X * [1.0, 50.0, 0.01] + [0.0, 5.0, 400.0], PROBLEM.y

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from problems import CORRECTIONS, LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem
-from semiordinal.losses import get_loss
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.thresholds import starting_thresholds
 from semiordinal.nn import SemiOrdinalLoss
-from semiordinal.thresholds import starting_thresholds
 
 PROBLEM = make_problem(seed=4)
 CODES = np.where(PROBLEM.labeled, PROBLEM.y - 1, -1).astype(int)

@@ -40,7 +40,7 @@ from semiordinal.plotting import (
     plot_unlabeled_curve,
     plot_variance_ratio,
 )
-from semiordinal.plotting.svg import page_svg
+from semiordinal.plotting._svg import page_svg
 from semiordinal.theory import RiskVariance
 
 DOCS = Path(__file__).parent.parent / "docs"

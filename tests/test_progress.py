@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich import progress as rich_progress
 
-from semiordinal._progress import progress
+from semiordinal._utils.progress import progress
 
 
 def test_the_time_left_is_told_where_a_step_takes_minutes(monkeypatch):

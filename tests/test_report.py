@@ -18,7 +18,9 @@ from cli_problems import FOLDER, ORDER, done, needs_data, patients, refused, wit
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.metrics import TASKS, task_error
-from semiordinal.report import build_report, findings, sections
+from semiordinal.report import _findings as findings
+from semiordinal.report import _sections as sections
+from semiordinal.report import build_report
 
 CHROMIUM = shutil.which("chromium")
 needs_browser = pytest.mark.skipif(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from problems import LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem, random_variables
-from semiordinal.losses import get_loss
-from semiordinal.risks import (
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.risks import (
     REMOVED_CLASSES,
     Risk,
     certify_convexity,

@@ -13,13 +13,10 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from scale_problems import NAMES, assert_same_fit, labeled, parameters, unlabeled, write_parts
-from semiordinal import (
-    KernelOrdinalClassifier,
-    LinearOrdinalClassifier,
-)
-from semiordinal._computing import Workspace, blas_threads_for, block_threads, map_in_order
+from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal._rows import parquet
 from semiordinal._rows.sources import Features
+from semiordinal._utils.computing import Workspace, blas_threads_for, block_threads, map_in_order
 from semiordinal.baselines import TransductiveOrdinalClassifier
 from semiordinal.scale import BlockSource, ParquetSource
 

@@ -16,11 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from scale_problems import NAMES, assert_same_fit, labeled, unlabeled, write_parts
-from semiordinal import (
-    KernelOrdinalClassifier,
-    LinearOrdinalClassifier,
-    LinearOrdinalClassifierCV,
-)
+from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from semiordinal._rows import SourceError
 from semiordinal.model_selection import LabeledKFold
 from semiordinal.scale import ClusterError, DaskSource

@@ -11,8 +11,8 @@ import pytest
 from cli_problems import done, refused
 from scale_problems import labeled, unlabeled, write_parts
 from semiordinal import LinearOrdinalClassifier
-from semiordinal._files import OutputError
 from semiordinal._rows import SourceError
+from semiordinal._utils.files import OutputError
 from semiordinal.scale import predict_parquet
 
 X, Y = labeled()

@@ -8,9 +8,9 @@ import pytest
 from sklearn.base import clone
 
 from semiordinal import LinearOrdinalClassifier
-from semiordinal.tables.columns import ColumnChoice, choose_columns, to_days
-from semiordinal.tables.encoding import encoded_names, table_pipeline
-from semiordinal.tables.target import read_target, suggest_order
+from semiordinal._tables.columns import ColumnChoice, choose_columns, to_days
+from semiordinal._tables.encoding import encoded_names, table_pipeline
+from semiordinal._tables.target import read_target, suggest_order
 
 N = 60
 RNG = np.random.default_rng(0)

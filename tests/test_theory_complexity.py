@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from semiordinal.losses import get_loss
-from semiordinal.margins import MARGINS, get_margin
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.margins import MARGINS, get_margin
 from semiordinal.theory import (
     LinearClass,
     ModelComplexities,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from semiordinal.losses import get_loss
+from semiordinal._risk.losses import get_loss
 
 
 def minimiser(loss, conditional, ordered=False):

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from semiordinal.losses import get_loss
-from semiordinal.risks import get_correction
-from semiordinal.theory import convexity
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.risks import get_correction
+from semiordinal.theory import _convexity as convexity
 
 LOSSES = [
     *itertools.product(("at", "it"), ("logistic", "double_hinge", "squared", "hinge")),

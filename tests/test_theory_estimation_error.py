@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from semiordinal.losses import get_loss
+from semiordinal._risk.losses import get_loss
 from semiordinal.theory import (
     BoundSetting,
     LinearClass,

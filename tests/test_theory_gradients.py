@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from semiordinal.losses import LOSSES, get_loss
-from semiordinal.margins import MARGINS
-from semiordinal.risks import Risk, supervised_weights
+from semiordinal._risk.losses import LOSSES, get_loss
+from semiordinal._risk.margins import MARGINS
+from semiordinal._risk.risks import Risk, supervised_weights
 from semiordinal.theory import (
     class_moments,
     gradient_moments,
@@ -100,7 +100,7 @@ def test_moments_in_blocks_are_traces_of_covariances(name, criterion, monkeypatc
     hessian = risk_hessian(
         loss, supervised_weights(np.array([20.0, 20.0, 20.0])), rows, codes, coef, thresholds, 0.1
     )
-    monkeypatch.setattr("semiordinal.theory.gradients._BLOCK", 300)  # many small blocks
+    monkeypatch.setattr("semiordinal.theory._gradients._BLOCK", 300)  # many small blocks
     found = gradient_moments(loss, rows, codes, coef, thresholds, hessian, criterion)
     plain = gradient_values(loss, rows, coef, thresholds)
     inverse = np.linalg.inv(hessian)
@@ -205,7 +205,7 @@ def test_memory_stays_with_the_blocks(monkeypatch):
         sizes.append(result.size)
         return result
 
-    monkeypatch.setattr("semiordinal.theory.gradients.gradient_values", spy)
+    monkeypatch.setattr("semiordinal.theory._gradients.gradient_values", spy)
     rows, codes, coef, thresholds = problem("at", 5, n=60_000, p=10)
     gradient_moments(get_loss("at"), rows, codes, coef, thresholds, np.eye(14))
     assert len(sizes) > 1

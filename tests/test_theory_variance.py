@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from semiordinal.losses import get_loss
-from semiordinal.risks import Risk
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.risks import Risk
 from semiordinal.theory import (
     ClassMoments,
     RiskVariance,

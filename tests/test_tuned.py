@@ -21,7 +21,7 @@ from semiordinal import (
     LinearOrdinalClassifierCV,
     model_files,
 )
-from semiordinal.methods import get_method
+from semiordinal.baselines import get_method
 from semiordinal.model_selection import LabeledKFold
 
 ESTIMATORS = [LinearOrdinalClassifierCV, KernelOrdinalClassifierCV]

@@ -7,23 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from semiordinal import (
-    KernelOrdinalClassifier,
-    KernelOrdinalClassifierCV,
-    LinearOrdinalClassifier,
-)
+from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV, LinearOrdinalClassifier
 from semiordinal._decide import decide, paired_gain
 from semiordinal._decide.decision import row_groups
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.objective import Coordinates
+from semiordinal._risk.risks import Risk
+from semiordinal._risk.solvers import solve
+from semiordinal._risk.thresholds import threshold_map
 from semiordinal._rows import MatrixRows, RowLabels, dense_rows
-from semiordinal.losses import get_loss
-from semiordinal.metrics import task_losses
-from semiordinal.model_selection import LabeledKFold
-from semiordinal.objective import Coordinates
-from semiordinal.risks import Risk
-from semiordinal.solvers import solve
-from semiordinal.theory import class_moments, gradient_values, risk_hessian, risk_variance
-from semiordinal.thresholds import threshold_map
-from semiordinal.tuning import (
+from semiordinal._score.tuning import (
     Candidate,
     TuningRows,
     get_criterion,
@@ -32,7 +25,10 @@ from semiordinal.tuning import (
     leave_one_out_path,
     search,
 )
-from semiordinal.tuning.plug_in import best_weight
+from semiordinal._score.tuning.plug_in import best_weight
+from semiordinal.metrics import task_losses
+from semiordinal.model_selection import LabeledKFold
+from semiordinal.theory import class_moments, gradient_values, risk_hessian, risk_variance
 from tuning_problems import CODES, COUNTS, PROBLEM, tuning_rows
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from problems import make_problem
+from semiordinal._risk.losses import get_loss
+from semiordinal._risk.objective import Coordinates
+from semiordinal._risk.risks import Risk
+from semiordinal._risk.thresholds import threshold_map
 from semiordinal._rows import MatrixRows, RowLabels
-from semiordinal.labels import encode_labels
-from semiordinal.losses import get_loss
-from semiordinal.objective import Coordinates
-from semiordinal.risks import Risk
-from semiordinal.thresholds import threshold_map
-from semiordinal.tuning import TuningRows
+from semiordinal._rows.labels import encode_labels
+from semiordinal._score.tuning import TuningRows
 
 PROBLEM = make_problem(n_labeled=40, n_unlabeled=120)
 CODES = encode_labels(PROBLEM.y).codes

@@ -9,38 +9,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .baselines import (
-        ManifoldOrdinalClassifier,
-        OrdinalSelfTraining,
-        TransductiveOrdinalClassifier,
-    )
-    from .estimators import (
+    from ._risk.solvers import UnboundedObjectiveError
+    from ._rows.labels import ClassOrderWarning
+    from ._rows.priors import ClassPriorWarning
+    from ._score import (
         KernelOrdinalClassifier,
         KernelOrdinalClassifierCV,
         LinearOrdinalClassifier,
         LinearOrdinalClassifierCV,
     )
-    from .labels import ClassOrderWarning
-    from .nn import NeuralOrdinalClassifier
-    from .priors import ClassPriorWarning
-    from .solvers import UnboundedObjectiveError
+    from .baselines import (
+        ManifoldOrdinalClassifier,
+        OrdinalSelfTraining,
+        TransductiveOrdinalClassifier,
+    )
+    from .nn import NeuralOrdinalClassifier as NeuralOrdinalClassifier
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "ClassOrderWarning": ".labels",
-    "ClassPriorWarning": ".priors",
-    "KernelOrdinalClassifier": ".estimators",
-    "KernelOrdinalClassifierCV": ".estimators",
-    "LinearOrdinalClassifier": ".estimators",
-    "LinearOrdinalClassifierCV": ".estimators",
+    "ClassOrderWarning": "._rows.labels",
+    "ClassPriorWarning": "._rows.priors",
+    "KernelOrdinalClassifier": "._score",
+    "KernelOrdinalClassifierCV": "._score",
+    "LinearOrdinalClassifier": "._score",
+    "LinearOrdinalClassifierCV": "._score",
     "ManifoldOrdinalClassifier": ".baselines",
     "NeuralOrdinalClassifier": ".nn",
     "OrdinalSelfTraining": ".baselines",
     "TransductiveOrdinalClassifier": ".baselines",
-    "UnboundedObjectiveError": ".solvers",
+    "UnboundedObjectiveError": "._risk.solvers",
 }
 
+# Without NeuralOrdinalClassifier, so that ``from semiordinal import *`` needs no extras.
 __all__ = [
     "ClassOrderWarning",
     "ClassPriorWarning",
@@ -49,7 +50,6 @@ __all__ = [
     "LinearOrdinalClassifier",
     "LinearOrdinalClassifierCV",
     "ManifoldOrdinalClassifier",
-    "NeuralOrdinalClassifier",
     "OrdinalSelfTraining",
     "TransductiveOrdinalClassifier",
     "UnboundedObjectiveError",
@@ -64,4 +64,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_HOMES})

@@ -10,7 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
-from ._typing import Array, Codes
+from ._utils.typing import Array, Codes
+
+__all__ = [
+    "METRICS",
+    "TASKS",
+    "MeanEstimate",
+    "mean_and_standard_error",
+    "metric_for_task",
+    "quadratic_kappa",
+    "task_error",
+    "task_losses",
+]
 
 METRICS = ("MAE", "MZE", "MSE", "QWK")
 TASKS = {"MAE": "absolute", "MZE": "zero_one", "MSE": "squared"}

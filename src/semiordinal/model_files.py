@@ -25,7 +25,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 from sklearn.pipeline import Pipeline
 
 from . import __version__
-from ._files import atomic_write
+from ._utils.files import atomic_write
 
 __all__ = ["SUFFIX", "TRUSTED_TYPES", "ModelFile", "ModelFileError", "load", "read", "save"]
 
@@ -40,9 +40,9 @@ _CLASS_PATHS = {
     "semiordinal.LinearOrdinalClassifier": "semiordinal.LinearOrdinalClassifier",
     "semiordinal.LinearOrdinalClassifierCV": "semiordinal.LinearOrdinalClassifierCV",
     "semiordinal.OrdinalSelfTraining": "semiordinal.OrdinalSelfTraining",
-    "semiordinal.StoredNetwork": "semiordinal.nn.stored.StoredNetwork",
+    "semiordinal.StoredNetwork": "semiordinal.nn._stored.StoredNetwork",
     "semiordinal.TransductiveOrdinalClassifier": "semiordinal.TransductiveOrdinalClassifier",
-    "semiordinal.TypedColumns": "semiordinal.tables.encoding.TypedColumns",
+    "semiordinal.TypedColumns": "semiordinal._tables.encoding.TypedColumns",
 }
 _STORED_NAMES = {name.rpartition(".")[2]: name for name in _CLASS_PATHS}
 # The names in the first files, which were those of private modules.
@@ -212,7 +212,7 @@ def _with_network(model: Any, kind: str, change: str) -> Any:
     final = model.steps[-1][1] if hasattr(model, "steps") else model
     if type(final).__name__ != kind:
         return model
-    changed = getattr(import_module(".nn.stored", __package__), change)(final)
+    changed = getattr(import_module(".nn._stored", __package__), change)(final)
     if final is model:
         return changed
     return Pipeline([*model.steps[:-1], (model.steps[-1][0], changed)])

@@ -22,11 +22,11 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from .labels import encode_labels, known_codes
-from .losses import get_loss
+from ._risk.losses import get_loss
+from ._risk.risks import Risk
+from ._rows.labels import encode_labels, known_codes
+from ._rows.priors import resolve_prior
 from .metrics import TASKS, quadratic_kappa, task_error, task_losses
-from .priors import resolve_prior
-from .risks import Risk
 
 __all__ = ["LabeledKFold", "LabeledShuffleSplit", "OrdinalScorer", "SemiSupervisedScorer"]
 

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from .._typing import Array, Codes
-from ..losses import get_loss
+from .._risk.losses import get_loss
+from .._utils.typing import Array, Codes
 
 # Scores are thinned to so many for the sums over unlabelled rows: evenly spaced in rank.
 _MOST_SCORES = 500

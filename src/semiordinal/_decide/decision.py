@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._rows import RowLabels
-from .._typing import Array, Codes
-from ..metrics import task_losses
-from ..priors import shifted_prior
+from .._rows.priors import shifted_prior
+from .._utils.typing import Array, Codes
+from ..metrics import mean_and_standard_error, task_losses
 from .calibration import (
     CalibratedThresholds,
     CalibrationScores,
@@ -51,11 +51,8 @@ def paired_gain(rows: Codes, before: Array, after: Array, row_weights: Array) ->
     counts = np.bincount(rows)
     held_out = np.flatnonzero(counts)
     difference = np.bincount(rows, before - after)[held_out] / counts[held_out]
-    weights = row_weights[held_out] / row_weights[held_out].sum()
-    mean = float(weights @ difference)
-    spread = float(weights**2 @ (difference - mean) ** 2)
-    n_rows = len(held_out)
-    return Gain(mean, float(np.sqrt(spread * n_rows / max(n_rows - 1, 1))))
+    mean, standard_error = mean_and_standard_error(difference, row_weights[held_out])
+    return Gain(float(mean), float(np.nan_to_num(standard_error)))
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from .._risk.losses import get_loss
+from .._rows.labels import known_codes
 from .._rows.training import feature_rows
-from .._typing import Array
-from ..labels import known_codes
-from ..losses import get_loss
+from .._utils.typing import Array
 from ..metrics import task_error
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
 
-from .._computing import blas_threads_for
+from .._utils.computing import blas_threads_for
 from .memory import BlockSum
 from .rows import S, add_up
 from .sources import (

@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
-from .._typing import Array, Codes
+from .._utils.typing import Array, Codes
 from .memory import BlockSum, MatrixRows, block_slices
 from .rows import Block, RowLabels, RowsInMemory, S, dense_rows
 

@@ -9,8 +9,8 @@ from typing import Any, Generic
 import numpy as np
 from scipy import sparse
 
-from .._computing import block_threads, map_in_order, workspace
-from .._typing import Array, Codes
+from .._utils.computing import block_threads, map_in_order, workspace
+from .._utils.typing import Array, Codes
 from .rows import Block, RowLabels, RowsInMemory, S, add_up, as_dense
 
 # A block of rows and its temporaries stay within a few megabytes of cache.

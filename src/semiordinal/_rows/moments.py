@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from .._typing import Array
+from .._utils.typing import Array
 from .memory import MatrixRows
 from .rows import Block
 

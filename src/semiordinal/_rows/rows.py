@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._typing import Array, Codes
+from .._utils.typing import Array, Codes
 
 if TYPE_CHECKING:
     from .stream import Stream

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Array
+from .._utils.typing import Array
 from .rows import Block, as_dense
 
 Keys = NDArray[np.uint64]

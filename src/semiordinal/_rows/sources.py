@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from .._computing import block_threads, map_in_order
-from .._progress import progress
+from .._utils.computing import block_threads, map_in_order
+from .._utils.progress import progress
 from .memory import BlockSum
 from .rows import S, add_up
 

@@ -8,7 +8,7 @@ from typing import Generic
 
 import numpy as np
 
-from .._typing import Array
+from .._utils.typing import Array
 from .kernel import KernelMap, KernelRows
 from .memory import BlockSum, MatrixRows
 from .moments import column_moments

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
-from .._computing import blas_threads_for
-from .._typing import Array
-from ..labels import encode_labels
+from .._utils.computing import blas_threads_for
+from .._utils.typing import Array
+from .labels import encode_labels
 from .memory import BlockSum, MatrixRows
 from .opening import is_source, open_source
 from .rows import RowLabels

@@ -1,7 +1,19 @@
-"""Other ways to learn an ordered label from few labels and many unlabelled rows."""
+"""Other ways to use unlabelled rows, and all methods by name, to compare with."""
 
-from .manifold import ManifoldOrdinalClassifier
-from .self_training import OrdinalSelfTraining
-from .transductive import TransductiveOrdinalClassifier
+from ._manifold import ManifoldOrdinalClassifier
+from ._methods import METHODS, Method, MissingPeerWarning, available_methods, get_method
+from ._peers import PeerClassifier
+from ._self_training import OrdinalSelfTraining
+from ._transductive import TransductiveOrdinalClassifier
 
-__all__ = ["ManifoldOrdinalClassifier", "OrdinalSelfTraining", "TransductiveOrdinalClassifier"]
+__all__ = [
+    "METHODS",
+    "ManifoldOrdinalClassifier",
+    "Method",
+    "MissingPeerWarning",
+    "OrdinalSelfTraining",
+    "PeerClassifier",
+    "TransductiveOrdinalClassifier",
+    "available_methods",
+    "get_method",
+]

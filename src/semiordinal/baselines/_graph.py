@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg
 
-from .._typing import Array, Codes
+from .._utils.typing import Array, Codes
 
 
 def gaussian_weights(squared_distances: Array, width: float) -> Array:

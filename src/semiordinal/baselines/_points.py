@@ -7,7 +7,7 @@ from typing import Any
 from scipy import sparse
 
 from .._rows import divide_columns
-from .._typing import Array
+from .._utils.typing import Array
 
 
 def scaled_points(X: Any, center: Array, scale: Array) -> Any:

@@ -15,12 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
+from .._risk.empirical_risk import EmpiricalRisk
+from .._risk.objective import Objective
+from .._risk.risks import LabelWeights
+from .._risk.solvers import Solution, solve
 from .._rows import RowLabels, RowsInMemory, latent_scores
-from .._typing import Array, Codes
-from ..empirical_risk import EmpiricalRisk
-from ..objective import Objective
-from ..risks import LabelWeights
-from ..solvers import Solution, solve
+from .._utils.typing import Array, Codes
 from ._quotas import assign_by_rank
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import Array, Codes
+from .._utils.typing import Array, Codes
 
 
 def class_quotas(class_prior: Array, n_rows: int) -> Codes:

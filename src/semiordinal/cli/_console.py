@@ -65,9 +65,9 @@ def command(name: str) -> Callable[[Body], Body]:
 
 
 def _exit_code(error: Exception) -> int:
-    from .._files import OutputError
-    from ..tables.reading import MissingColumnError
-    from ..tables.target import OrderError
+    from .._tables.reading import MissingColumnError
+    from .._tables.target import OrderError
+    from .._utils.files import OutputError
 
     usage = (UsageError, OutputError, MissingColumnError, OrderError)
     return 2 if isinstance(error, usage) else 1

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..losses import LOSSES
-from ..margins import MARGINS
-from ..priors import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
-from ..risks import REMOVED_CLASSES
-from ..tables.encoding import encoded_names
-from ..tables.reading import TableFile
-from ..tables.target import Target
-from ..tables.training import TrainingTable, read_training_table
+from .._risk.losses import LOSSES
+from .._risk.margins import MARGINS
+from .._risk.risks import REMOVED_CLASSES
+from .._rows.priors import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
+from .._tables.encoding import encoded_names
+from .._tables.reading import TableFile
+from .._tables.target import Target
+from .._tables.training import TrainingTable, read_training_table
 from ._console import CommandError, UsageError
 
 MODELS = {

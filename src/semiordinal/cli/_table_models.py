@@ -10,10 +10,10 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from .. import model_files
-from .._progress import progress
-from .._text import join_names
-from ..tables.encoding import TypedColumns, unknown_categories
-from ..tables.reading import TableError, TableFile
+from .._tables.encoding import TypedColumns, unknown_categories
+from .._tables.reading import TableError, TableFile
+from .._utils.progress import progress
+from .._utils.text import join_names
 from . import _console as console
 
 

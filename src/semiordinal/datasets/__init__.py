@@ -1,11 +1,11 @@
 """Data sets, and what makes semi-supervised problems of them."""
 
+from ._catalog import DATASETS, DatasetFacts, get_facts
 from ._discretize import equal_frequency_classes, load_diabetes_stages
 from ._fetch import fetch
+from ._loading import data_folder, load
 from ._mask import mask_labels
 from ._synthetic import OrdinalTruth, make_ordinal
-from .catalog import DATASETS, DatasetFacts, get_facts
-from .loading import data_folder, load
 
 __all__ = [
     "DATASETS",

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes
 
-from .._checks import is_count
-from .._typing import Array
+from .._utils.checks import is_count
+from .._utils.typing import Array
 
 
 def equal_frequency_classes(target: Any, n_classes: int) -> NDArray[np.int64]:

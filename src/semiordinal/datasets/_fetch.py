@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
-from .._files import atomic_write
-from .._typing import Array
+from .._utils.files import atomic_write
+from .._utils.typing import Array
+from ._catalog import DATASETS, DatasetFacts, get_facts
 from ._discretize import equal_frequency_classes
-from .catalog import DATASETS, DatasetFacts, get_facts
-from .loading import _TARGET, FOLDER_VARIABLE, Rows, check_rows, data_folder, path_of
+from ._loading import _TARGET, FOLDER_VARIABLE, Rows, check_rows, data_folder, path_of
 
 
 def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:

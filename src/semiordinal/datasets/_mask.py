@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from .._checks import is_count
-from ..labels import is_missing
+from .._rows.labels import is_missing
+from .._utils.checks import is_count
 
 _MOST_DRAWS = 10_000
 

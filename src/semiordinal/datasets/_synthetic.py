@@ -11,8 +11,8 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
-from .._checks import check_count, check_number
-from .._typing import Array
+from .._utils.checks import check_count, check_number
+from .._utils.typing import Array
 from ..metrics import TASKS, task_losses
 
 # The latent score is a standard normal: a grid over all of it that matters.

@@ -1,12 +1,12 @@
 """Do the unlabelled rows help? `diagnose` uses cross-validation, theory and two checks."""
 
-from .coefficients import bootstrap_coefficients
-from .curves import Curve, Curves, EquivalentLabels
-from .diagnose import Diagnosis, diagnose
-from .gain import UnlabeledGain
-from .shift import CovariateShift, PriorShift
-from .variance import VarianceEstimate
-from .verdict import Verdict
+from ._coefficients import bootstrap_coefficients
+from ._curves import Curve, Curves, EquivalentLabels
+from ._diagnose import Diagnosis, diagnose
+from ._gain import UnlabeledGain
+from ._shift import CovariateShift, PriorShift
+from ._variance import VarianceEstimate
+from ._verdict import Verdict
 
 __all__ = [
     "CovariateShift",

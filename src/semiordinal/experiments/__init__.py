@@ -1,9 +1,9 @@
 """The paper's tables and figures, regenerated: declared, run once, and read plainly."""
 
-from .cells import Cell, cells_of
-from .engine import run_cells
-from .specs import EXPERIMENTS, MODES, Experiment, get_experiment
-from .store import DamagedRecordError, RecordStore
+from ._cells import Cell, cells_of
+from ._engine import run_cells
+from ._specs import EXPERIMENTS, MODES, Experiment, get_experiment
+from ._store import DamagedRecordError, RecordStore
 
 __all__ = [
     "EXPERIMENTS",

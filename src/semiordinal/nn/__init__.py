@@ -13,10 +13,10 @@ except ImportError as error:
         "imported. Install the extra that brings both: pip install 'semiordinal[torch]'"
     ) from error
 
-from .classifier import NeuralOrdinalClassifier
-from .loss import SemiOrdinalLoss
-from .networks import HiddenLayerNetwork
-from .sampler import StratifiedBatchSampler
+from ._classifier import NeuralOrdinalClassifier
+from ._loss import SemiOrdinalLoss
+from ._networks import HiddenLayerNetwork
+from ._sampler import StratifiedBatchSampler
 
 __all__ = [
     "HiddenLayerNetwork",

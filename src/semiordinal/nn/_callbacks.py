@@ -9,7 +9,7 @@ import torch
 from skorch.callbacks import Callback, EarlyStopping
 from tqdm.auto import tqdm
 
-from .sampler import StratifiedBatchSampler
+from ._sampler import StratifiedBatchSampler
 
 State = dict[str, Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from skorch.callbacks import Callback
 
-from .._files import atomic_write
+from .._utils.files import atomic_write
 from ._callbacks import ResumableEarlyStopping, State
 
 FILE_NAME = "checkpoint.pt"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._typing import Array
-from ..latent_risk import LatentRisk
+from .._risk.latent_risk import LatentRisk
+from .._utils.typing import Array
 
 
 def to_array(tensor: torch.Tensor) -> Array:

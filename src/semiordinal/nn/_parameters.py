@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_choice, check_count, check_flag, check_number, is_count
+from .._risk.losses import get_loss
 from .._rows.training import TrainingRows
-from ..losses import get_loss
+from .._utils.checks import check_choice, check_count, check_flag, check_number, is_count
+from ._loss import CORRECTION_STEPS
 from ._training import find_optimizer
-from .loss import CORRECTION_STEPS
 
 if TYPE_CHECKING:
-    from .classifier import NeuralOrdinalClassifier
+    from ._classifier import NeuralOrdinalClassifier
 
 _RUN_PARAMETERS = (
     *("loss", "margin", "unlabeled_weight", "correction", "leak", "correction_step"),

@@ -16,11 +16,11 @@ from torch import nn
 from torch.utils.data import Dataset
 
 from .._rows import MatrixRows, as_dense
-from .._typing import Array, Codes
+from .._utils.typing import Array, Codes
 from ..model_selection import LabeledShuffleSplit
 from ._callbacks import seed_torch
-from .networks import OrdinalNetwork
-from .sampler import StratifiedBatchSampler
+from ._networks import OrdinalNetwork
+from ._sampler import StratifiedBatchSampler
 
 # Largest number of rows for which batch_size="auto" is one batch, and the size of batches above.
 _FULL_BATCH_ROWS = 10_000

@@ -4,17 +4,17 @@ Behind each is a display in scikit-learn's manner: made ``from_estimator``, ``fr
 or the like, it holds the numbers, draws them by ``plot``, and lists them by ``tables``.
 """
 
+from ._calibration import CalibrationDisplay, plot_calibration
+from ._coefficients import CoefficientsDisplay, plot_coefficients
+from ._confusion import ConfusionDisplay, plot_confusion
+from ._curves import CurveDisplay, plot_unlabeled_curve
 from ._display import Display, Table
+from ._panels import plot_panels
+from ._ranks import RanksDisplay, nemenyi_difference, plot_cd_diagram
+from ._shares import SharesDisplay, plot_shares
 from ._style import METHOD_COLORS, class_colors, class_names
-from .calibration import CalibrationDisplay, plot_calibration
-from .coefficients import CoefficientsDisplay, plot_coefficients
-from .confusion import ConfusionDisplay, plot_confusion
-from .curves import CurveDisplay, plot_unlabeled_curve
-from .panels import plot_panels
-from .ranks import RanksDisplay, nemenyi_difference, plot_cd_diagram
-from .shares import SharesDisplay, plot_shares
-from .thresholds import ThresholdsDisplay, plot_thresholds
-from .variance import VarianceRatioDisplay, plot_variance_ratio
+from ._thresholds import ThresholdsDisplay, plot_thresholds
+from ._variance import VarianceRatioDisplay, plot_variance_ratio
 
 __all__ = [
     "METHOD_COLORS",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .._rows.cluster import ClusterError, DaskSource
 from .._rows.parquet import ParquetSource
 from .._rows.sources import BlockSource, RowSource, SourceError
-from .prediction import predict_parquet
+from ._prediction import predict_parquet
 
 __all__ = [
     "BlockSource",

@@ -10,9 +10,9 @@
 Label codes run from 0 to K − 1 in class order, −1 where unlabelled.
 """
 
-from .convexity import convexity
-from .empirical import EmpiricalComplexities, empirical_complexities
-from .estimation_error import (
+from ._convexity import convexity
+from ._empirical import EmpiricalComplexities, empirical_complexities
+from ._estimation_error import (
     BoundSetting,
     EstimationErrorBound,
     RemovedClasses,
@@ -21,9 +21,9 @@ from .estimation_error import (
     labeled_rows_needed,
     unlabeled_rows_needed,
 )
-from .gradients import gradient_moments, gradient_values, risk_hessian
-from .moments import ClassMoments, class_moments
-from .rademacher import (
+from ._gradients import gradient_moments, gradient_values, risk_hessian
+from ._moments import ClassMoments, class_moments
+from ._rademacher import (
     LinearClass,
     ModelComplexities,
     RademacherBounds,
@@ -33,8 +33,8 @@ from .rademacher import (
     loss_complexities,
     measured_loss_bound,
 )
-from .resampling import RiskDraws, resample_risks
-from .variance import RiskVariance, risk_variance
+from ._resampling import RiskDraws, resample_risks
+from ._variance import RiskVariance, risk_variance
 
 __all__ = [
     "BoundSetting",

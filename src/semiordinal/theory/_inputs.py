@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array, Codes
+from .._utils.typing import Array, Codes
 
 
 def at_least(name: str, value: float, least: float, remedy: str = "") -> float:

@@ -1,0 +1,1 @@
+"""The mathematics: margins, losses, risks, their sums over rows, objectives, solvers."""

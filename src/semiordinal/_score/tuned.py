@@ -1,0 +1,343 @@
+"""What the tuned classifiers share: search, fit, thresholds, and the reasons for all three."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._decide import THRESHOLDS, Decision, Gain, ProbabilityPredictor, decide, estimate_prior
+from .._risk.losses import get_loss
+from .._risk.risks import Risk, get_correction
+from .._rows import DrawPartial
+from .._rows.priors import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
+from .._rows.training import TrainingRows, check_every_class_labeled, fresh_fit, training_rows
+from .._utils.checks import check_count, check_flag, check_list, check_number
+from .._utils.computing import blas_threads_for
+from .._utils.typing import Array, Codes
+from .base import BaseRiskClassifier
+from .problem import FittingProblem, removed_code
+from .tuning import (
+    Candidate,
+    Choice,
+    Fold,
+    TuningRows,
+    get_criterion,
+    labeled_folds,
+    leave_one_out_path,
+    search,
+    split_rows,
+)
+
+# Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
+_PENALTY_WITHOUT_FOLDS = 0.01
+
+
+class BaseTunedClassifier(ProbabilityPredictor):
+    """A classifier that chooses penalty, risk and thresholds from its training rows."""
+
+    _takes_sources = True
+
+    l2s: Any
+    unlabeled_weights: Any
+    removed_classes: Any
+    thresholds: str
+    criterion: str
+    cv: Any
+    n_repeats: int
+    safety: float
+    class_prior: Any
+    classes: Any
+    max_iter: int
+    max_unlabeled: int
+    verbose: bool
+    random_state: Any
+
+    @abstractmethod
+    def _models(self) -> list[BaseRiskClassifier]:
+        """Plain classifiers that differ in how they see the rows, one for each such setting."""
+
+    def _shared_settings(self) -> dict[str, Any]:
+        """Parameters of a plain classifier that are the same for all candidates."""
+        names = (
+            *("loss", "margin", "supervised_weights", "correction"),
+            *("standardize", "classes", "missing_label", "max_iter", "tol", "random_state"),
+        )
+        return {name: getattr(self, name) for name in names}
+
+    def _latent(self, X: Any) -> Array:
+        return self.estimator_._latent(X)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Choose and fit, from labelled and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight two counts as two such rows, labelled or not.
+        X_unlabeled : array, sparse matrix, data frame or source of rows, optional
+            More rows without labels, each of weight one, in any form that
+            `LinearOrdinalClassifier.fit` takes.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        with fresh_fit(self):
+            rows = training_rows(
+                self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label, False
+            )
+            check_every_class_labeled(rows)
+            self._fit_rows(rows, self._folds(rows, sample_weight))
+        return self
+
+    def _fit_rows(self, rows: TrainingRows, folds: list[Fold]) -> None:
+        loss = get_loss(self.loss, self.margin)
+        is_estimated = isinstance(self.class_prior, str) and self.class_prior == ESTIMATED_PRIOR
+        given = "labels" if is_estimated else self.class_prior
+        prior = resolve_prior(given, rows.totals[0], rows.classes)
+        removed = self._removed_codes(rows)
+        if self.thresholds == "prior" and not rows.n_unlabeled:
+            raise ValueError(
+                "thresholds='prior' needs unlabelled rows: give some, or set thresholds='auto'."
+            )
+        models = self._models()
+        risk = self._common_risk(models[0], rows, prior)
+        draw = DrawPartial(int(self.max_unlabeled), self._draw_seed())
+        rows = rows.read(take_gram=False, sample=draw)
+        problems = [model._problem(rows, loss, risk, prior) for model in models]
+        sample = rows.sample(draw)
+        folds = _folds_of_sample(folds, rows.labels.codes, sample.labels.codes)
+        settings = [_tuning_rows(problem, sample) for problem in problems]
+        with blas_threads_for(settings[0].design.n_columns):
+            if is_estimated and folds:
+                prior = self._estimated_prior(settings, folds)
+                settings = [setting.with_prior(prior) for setting in settings]
+            choice = self._choose(settings, folds, removed)
+        setting = 0 if choice is None else choice.setting
+        candidate = Candidate(_nearest_penalty(self.l2s)) if choice is None else choice.candidate
+        if not candidate.unlabeled_weight:  # has no effect then, but has a name
+            candidate = replace(candidate, removed=removed[0])
+        model = models[setting].set_params(
+            l2=candidate.l2,
+            unlabeled_weight=candidate.unlabeled_weight,
+            removed_class=rows.classes.tolist()[candidate.removed],
+            class_prior=prior,
+            classes=rows.classes,
+        )
+        problem = problems[setting].with_risk(candidate.risk(risk), candidate.l2, prior)
+        model._store(rows, problem, model._solve(problem))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
+        decision = self._decision(settings[setting], problem, choice, model)
+        self._store(model, rows, choice, candidate, decision)
+
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _check_parameters(self) -> None:
+        self._models()[0]._check_parameters()
+        get_loss(self.loss, self.margin)
+        get_criterion(self.criterion)
+        check_list("l2s", self.l2s)
+        check_list("unlabeled_weights", self.unlabeled_weights, may_be_empty=True)
+        check_list("removed_classes", self.removed_classes, "rules or classes")
+        for name, high in (("l2s", math.inf), ("unlabeled_weights", 1.0)):
+            for value in getattr(self, name):
+                check_number(f"each of {name}: {name}", value, 0.0, high)
+        known_priors = (*CLASS_PRIORS, ESTIMATED_PRIOR)
+        if isinstance(self.class_prior, str) and self.class_prior not in known_priors:
+            raise ValueError(
+                f"class_prior={self.class_prior!r} is not known; choose one of "
+                f"{list(known_priors)}, or give one probability for each class, in order."
+            )
+        if self.thresholds not in THRESHOLDS:
+            raise ValueError(
+                f"thresholds={self.thresholds!r} is not known; choose one of {list(THRESHOLDS)}."
+            )
+        _check_cv(self.cv)
+        check_count("n_repeats", self.n_repeats)
+        check_count("max_unlabeled", self.max_unlabeled)
+        check_flag("verbose", self.verbose)
+        check_number("safety", self.safety, 0)
+
+    def _common_risk(self, model: BaseRiskClassifier, rows: TrainingRows, prior: Array) -> Risk:
+        """The supervised risk, with the correction that those with unlabelled rows have."""
+        risk = model.set_params(unlabeled_weight=0.0)._risk(rows, prior)
+        return replace(risk, correction=get_correction(model.correction, model.leak))
+
+    def _folds(self, rows: TrainingRows, sample_weight: Any) -> list[Fold]:
+        codes = rows.labels.codes
+        if isinstance(self.cv, str):  # "loo"
+            return labeled_folds(codes, _each_alone(codes), 1, None)
+        cv = self.cv
+        is_listed = not isinstance(cv, int | np.integer) and not hasattr(cv, "split")
+        if is_listed and np.ndim(sample_weight):
+            cv = _without_zero_weights(cv, np.asarray(sample_weight))
+        return labeled_folds(codes, cv, self.n_repeats, self.random_state)
+
+    def _removed_codes(self, rows: TrainingRows) -> list[int]:
+        """Classes that may be removed."""
+        codes = [removed_code(rule, rows, "removed_classes") for rule in self.removed_classes]
+        return list(dict.fromkeys(codes))
+
+    def _choose(
+        self, settings: list[TuningRows], folds: list[Fold], removed: list[int]
+    ) -> Choice | None:
+        if not folds:
+            return None
+        weights = [float(weight) for weight in self.unlabeled_weights if weight > 0]
+        return search(
+            settings,
+            folds,
+            [float(l2) for l2 in self.l2s],
+            [(weight, code) for weight in weights for code in removed],
+            get_criterion(self.criterion),
+            float(self.safety),
+            int(self.max_iter),
+            leave_one_out_path if isinstance(self.cv, str) else None,
+        )
+
+    def _estimated_prior(self, settings: list[TuningRows], folds: list[Fold]) -> Array:
+        """Class shares of the unlabelled rows, from the best fit to the labelled rows."""
+        choice = self._choose(settings, folds, [])
+        assert choice is not None
+        rows = settings[choice.setting]
+        # The mean of the folds' models stands for one model.
+        models = choice.held_out
+        final = rows.final_scores(models.coefs.mean(axis=0), models.thresholds.mean(axis=0))
+        return estimate_prior(models.standardized(rows), final, rows.class_prior)
+
+    def _decision(
+        self,
+        rows: TuningRows,
+        problem: FittingProblem,
+        choice: Choice | None,
+        model: BaseRiskClassifier,
+    ) -> Decision:
+        if choice is None:
+            why = "No class has two labelled rows, so nothing could be held out to choose by."
+            return Decision(model.thresholds_, "risk", 0.0, Gain(), why)
+        offset = 0.0 if problem.center is None else problem.center @ model.coef_
+        from_labels = isinstance(self.class_prior, str) and self.class_prior == "labels"
+        decision = decide(
+            self.thresholds,
+            rows.loss.task,
+            choice.held_out.standardized(rows),
+            rows.final_scores(model.coef_, model.thresholds_ - offset),
+            rows.class_prior,
+            not from_labels,
+            float(self.safety),
+            choice.supervised_held_out.predicted,
+        )
+        return replace(decision, thresholds=decision.thresholds + offset)
+
+    def _store(
+        self,
+        model: BaseRiskClassifier,
+        rows: TrainingRows,
+        choice: Choice | None,
+        candidate: Candidate,
+        decision: Decision,
+    ) -> None:
+        """Set the fitted attributes."""
+        if decision.kind != "risk" and get_loss(self.loss, self.margin).has_probabilities:
+            # On this scale σ(θ − f) is the calibrated probability.
+            model.coef_ = model.coef_ * decision.log_odds
+            model.thresholds_ = decision.thresholds * decision.log_odds
+        else:
+            model.thresholds_ = decision.thresholds
+        self.estimator_ = model
+        for name, value in vars(model).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        self.l2_ = candidate.l2
+        self.unlabeled_weight_ = candidate.unlabeled_weight
+        self.prior_share_ = decision.prior_share
+        self.gain_, self.gain_se_ = decision.gain.mean, decision.gain.se
+        self.reason_ = f"{_risk_reason(choice, float(self.safety))} {decision.reason}"
+        self.cv_results_ = {} if choice is None else _results(choice, rows)
+
+
+def _tuning_rows(problem: FittingProblem, sample: TrainingRows) -> TuningRows:
+    """The rows that the search looks at, as the columns of a problem."""
+    design = problem.columns_of(sample.in_memory).materialize()
+    return TuningRows(
+        design, sample.labels, problem.loss, problem.coordinates, problem.class_prior, problem.risk
+    )
+
+
+def _folds_of_sample(folds: list[Fold], codes: Codes, sample_codes: Codes) -> list[Fold]:
+    """Folds by positions among the rows of a sample that holds the same labelled rows."""
+    labeled, in_sample = np.flatnonzero(codes >= 0), np.flatnonzero(sample_codes >= 0)
+
+    def positions(rows: Codes) -> Codes:
+        return in_sample[np.searchsorted(labeled, rows)]
+
+    return [Fold(positions(fold.train), positions(fold.test), fold.group) for fold in folds]
+
+
+def _risk_reason(choice: Choice | None, safety: float) -> str:
+    if choice is None:
+        return "The penalty is the default one."
+    if choice.candidate.unlabeled_weight:
+        return (
+            f"Unlabelled rows weigh {choice.candidate.unlabeled_weight:.2g} in the risk: the "
+            f"criterion falls by {choice.gain.mean:.3g} ± {choice.gain.se:.2g}."
+        )
+    tried = any(choice.results["unlabeled_weight"])
+    if not tried:
+        return "The risk is that of the labelled rows."
+    return (
+        "The risk is that of the labelled rows: with unlabelled rows no criterion fell by more "
+        f"than {safety:g} standard errors."
+    )
+
+
+def _results(choice: Choice, rows: TrainingRows) -> dict[str, Array]:
+    """The table of candidates as arrays; the removed class by its name."""
+    results = {name: np.array(column) for name, column in choice.results.items()}
+    results["removed_class"] = rows.classes[results.pop("removed")]
+    return results
+
+
+def _nearest_penalty(l2s: Any) -> float:
+    def distance(l2: float) -> float:
+        return abs(math.log((l2 + 1e-12) / _PENALTY_WITHOUT_FOLDS))
+
+    return min(map(float, l2s), key=distance)
+
+
+def _each_alone(codes: Codes) -> list[tuple[Codes, Codes]]:
+    labeled = np.flatnonzero(codes >= 0)
+    return [(labeled[labeled != row], np.array([row])) for row in labeled]
+
+
+def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
+    """Splits of the rows that are left when those of weight zero are not."""
+    position = np.cumsum(weights != 0) - 1
+
+    def kept(part: Codes) -> Codes:
+        return position[part[weights[part] != 0]]
+
+    pairs = (split_rows(split, len(weights)) for split in cv)
+    return [(kept(train), kept(test)) for train, test in pairs]
+
+
+def _check_cv(cv: Any) -> None:
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if cv < 2:
+            raise ValueError(f"cv={cv!r} must be at least 2 folds.")
+        return
+    is_splits = not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
+    if not is_splits and cv != "loo":
+        raise ValueError(f"cv={cv!r} must be a number of folds, a splitter, splits, or 'loo'.")

@@ -1,0 +1,175 @@
+"""Leave-one-out models from one fit: exact for quadratic losses, one Newton step for others.
+
+The objective without a row is that of all rows with the label weights that the others have by
+themselves, less the row's own term. These label weights are the same for all rows of one label
+and sample weight, and with ``supervised_weights="rows"`` for all labels: so few factorisations
+of a Hessian serve all rows. Thresholds that a bound holds together in the fit stay together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import linalg
+
+from ..._risk.empirical_risk import EmpiricalRisk
+from ..._risk.objective import Objective
+from ..._risk.solvers import affords_hessian, held_by_bounds, solve
+from ..._rows import dense_rows
+from ..._utils.typing import Array, Codes
+from .folds import Fold
+from .problem import Candidate, FoldScores, TuningRows
+from .row_removal import steps_without_rows
+from .search import FOLD_TOL, held_out_path, solver_variables
+
+
+def has_shortcut(objective: Objective) -> bool:
+    """Whether leave-one-out models follow from one fit.
+
+    The barrier that keeps the thresholds of CL apart is too steep for one Newton step: without
+    one of the two rows of a class, it leads to a gap of zero. An objective that is not convex may
+    have no minimum near that of all rows.
+    """
+    loss = objective.risk.loss
+    has_step = loss.margin.linear_odd is not None and not loss.has_gap_term
+    is_smooth = objective.kinks is None and objective.is_convex
+    return has_step and is_smooth and affords_hessian(objective)
+
+
+def leave_one_out_path(
+    rows: TuningRows,
+    folds: list[Fold],
+    candidates: Sequence[Candidate],
+    max_iter: int,
+    starts: FoldScores | None = None,
+) -> list[FoldScores]:
+    """As `held_out_path` for folds of one row, with one fit a candidate where that will do."""
+    objective = rows.objective(candidates[0])
+    if not has_shortcut(objective):
+        return held_out_path(rows, folds, candidates, max_iter, starts)
+    left_out = _LeftOut(rows, folds, candidates[0])
+    start = objective.start()
+    if starts is not None:
+        middle = starts.coefs.mean(axis=0), starts.thresholds.mean(axis=0)
+        start = solver_variables(objective, *middle)
+    found = []
+    for candidate in candidates:
+        penalized = Objective(objective.risk, objective.coordinates, candidate.l2)
+        start = solve(penalized, start, max_iter=max_iter, tol=FOLD_TOL).variables
+        try:
+            found.append(left_out.scores(penalized, start))
+        except linalg.LinAlgError:  # flat directions, where l2 is zero
+            found += held_out_path(rows, folds, [candidate], max_iter)
+    return found
+
+
+class _LeftOut:
+    """Labelled rows that are left out one by one, and the risks of the others."""
+
+    def __init__(self, rows: TuningRows, folds: list[Fold], candidate: Candidate):
+        labels = rows.labels.take(rows.labeled)
+        tests = np.concatenate([fold.test for fold in folds])
+        self.positions = np.searchsorted(rows.labeled, tests)
+        self.fold_groups = np.array([fold.group for fold in folds])
+        self.table = dense_rows(rows.labeled_design)[self.positions]
+        self.codes = labels.codes[self.positions]
+        by_row = np.ones(len(labels.codes)) if labels.weights is None else labels.weights
+        self.weights = by_row[self.positions]
+        risk = rows.candidate_risk(candidate)
+        totals = rows.labels.totals(rows.n_classes)
+        risks: dict[bytes, tuple[EmpiricalRisk, list[Codes]]] = {}
+        for code, weight in np.unique(np.column_stack([self.codes, self.weights]), axis=0):
+            others = totals[:-1] - weight * (np.arange(rows.n_classes) == code)
+            table = risk.label_weights(others, totals[-1], rows.class_prior)
+            alike = np.flatnonzero((self.codes == code) & (self.weights == weight))
+            key = table.main.tobytes()
+            if key not in risks:
+                risks[key] = EmpiricalRisk(rows.labeled_design, labels, rows.loss, table), []
+            risks[key][1].append(alike)
+        # Risks of the labelled rows with the rows that are not to have been among them.
+        self.groups = [(of_labeled, np.concatenate(parts)) for of_labeled, parts in risks.values()]
+        self.of_unlabeled = None
+        if risk.unlabeled_weight:  # the same whatever labelled row is left out
+            unlabeled = rows.labels.take(rows.unlabeled)
+            self.of_unlabeled = EmpiricalRisk(rows.unlabeled_design, unlabeled, rows.loss, table)
+
+    def scores(self, objective: Objective, variables: Array) -> FoldScores:
+        """Scores of the rows by models without them, given the solution with all rows."""
+        unlabeled = None
+        if self.of_unlabeled is not None:
+            unpenalized = Objective(self.of_unlabeled, objective.coordinates, 0.0)
+            unlabeled = unpenalized.value_gradient_hessian(variables)
+        models = np.empty((len(self.codes), len(variables)))
+        for risk, members in self.groups:
+            penalized = objective.with_risk(risk)
+            _, gradient, hessian = penalized.value_gradient_hessian(variables)
+            if unlabeled is not None:
+                gradient += unlabeled[1]
+                hessian += unlabeled[2]
+            models[members] = self._models(penalized, variables, gradient, hessian, members)
+        coefs, thresholds = _to_rows(objective, models)
+        return FoldScores(
+            self.positions,
+            self.codes,
+            np.einsum("jv,jv->j", self.table, coefs),
+            np.arange(len(self.codes)),
+            self.fold_groups,
+            coefs,
+            thresholds,
+        )
+
+    def _models(
+        self, objective: Objective, variables: Array, gradient: Array, hessian: Array, rows: Codes
+    ) -> Array:
+        """Solver variables of the models without each of some rows: (rows, variables)."""
+        coordinates = objective.coordinates
+        p, table = coordinates.n_coefs, self.table[rows]
+        shift = 0.0 if coordinates.shift is None else coordinates.shift
+        scale = 1.0 if coordinates.scale is None else coordinates.scale
+        matrix = coordinates.threshold_map.matrix
+        slopes, curvatures = self._derivatives(objective, variables, rows)
+        bounds = objective.bounds
+        free = np.flatnonzero(~held_by_bounds(variables, gradient, *bounds))
+        if len(free) < len(variables):
+            gradient, hessian = gradient[free], hessian[np.ix_(free, free)]
+            matrix = matrix[:, free[p:] - p]
+        columns = (shift - table) / scale
+        steps = steps_without_rows(gradient, hessian, columns, matrix, slopes, curvatures)
+        models = steps
+        if len(free) < len(variables):
+            models = np.zeros((len(rows), len(variables)))
+            models[:, free] = steps
+        models += variables
+        lower, upper = bounds
+        models[:, p:] = np.clip(models[:, p:], lower[p:], upper[p:])
+        return models
+
+    def _derivatives(
+        self, objective: Objective, variables: Array, rows: Codes
+    ) -> tuple[Array, Array]:
+        """Derivatives of the rows' own terms in their scores, first and second: (rows, m) each."""
+        coef, thresholds = objective.coordinates.to_rows(variables)
+        scores = thresholds - (self.table[rows] @ coef)[:, None]
+        weighted = objective.risk.loss.weigh(objective.risk.label_weights.main)
+        assert weighted.linear is not None
+        weights, codes = self.weights[rows, None], self.codes[rows]
+        main = weights * weighted.main[codes]
+        slopes = main * weighted.margin.derivative(scores) + weights * weighted.linear[codes]
+        return slopes, main * weighted.margin.curvature(scores)
+
+
+def _to_rows(objective: Objective, models: Array) -> tuple[Array, Array]:
+    """As `Objective.coef_and_thresholds`, for the variables of many models."""
+    coordinates = objective.coordinates
+    threshold_map = coordinates.threshold_map
+    coefs, t = models[:, : coordinates.n_coefs], models[:, coordinates.n_coefs :]
+    if coordinates.scale is not None:
+        coefs = coefs / coordinates.scale
+    thresholds = t @ threshold_map.matrix.T + threshold_map.offset
+    if coordinates.shift is not None:
+        thresholds = thresholds + (coefs @ coordinates.shift)[:, None]
+    if objective.risk.loss.unit_gaps:
+        first = thresholds[:, :1] - threshold_map.offset[0]
+        thresholds = first + np.arange(objective.risk.label_weights.n_classes - 1)
+    return coefs, thresholds

@@ -1,0 +1,183 @@
+"""The search: the penalty first, on labelled rows alone; then whether unlabelled rows help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._decide import Gain, paired_gain
+from ..._risk.objective import Objective
+from ..._risk.solvers import solve
+from ..._rows import latent_scores
+from ..._utils.typing import Array
+from .criteria import Criterion
+from .folds import Fold
+from .problem import Candidate, FoldScores, TuningRows
+
+# Folds need no more digits than this: the choice between candidates is far noisier.
+FOLD_TOL = 1e-6
+# Nor need kinks of a margin, whose slopes change over a unit, be sharper than this.
+_FOLD_WIDTH = 0.03
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, by what, and the candidate without unlabelled rows beside it."""
+
+    setting: int  # which of the settings of rows
+    candidate: Candidate
+    held_out: FoldScores
+    supervised: Candidate
+    supervised_held_out: FoldScores
+    gain: Gain
+    results: dict[str, list[Any]]
+
+
+def search(
+    settings: Sequence[TuningRows],
+    folds: list[Fold],
+    l2s: Sequence[float],
+    risks: Sequence[tuple[float, int]],
+    criterion: Criterion,
+    safety: float,
+    max_iter: int,
+    path: Any = None,
+) -> Choice:
+    """Choose a setting, a penalty and a risk.
+
+    Parameters
+    ----------
+    settings : sequence of TuningRows
+        The same rows seen differently, such as through kernels of several widths.
+    folds : list of Fold
+    l2s : sequence of float
+    risks : sequence of pairs of a weight of unlabelled rows above zero and a removed class
+        Tried at the penalty that is best without unlabelled rows.
+    criterion : Criterion
+    safety : float
+        A risk with unlabelled rows is taken if its gain exceeds so many standard errors.
+    max_iter : int
+    path : callable, optional
+        In place of `held_out_path`.
+    """
+    along = held_out_path if path is None else path
+    results: dict[str, list[Any]] = {
+        name: [] for name in ("setting", "l2", "unlabeled_weight", "removed", "loss", "loss_se")
+    }
+
+    def judge(setting: int, candidate: Candidate, held_out: FoldScores) -> Array:
+        rows = settings[setting]
+        losses = criterion.row_losses(held_out, rows)
+        mean = paired_gain(held_out.rows, losses, np.zeros(len(losses)), rows.row_weights)
+        for name, value in (
+            ("setting", setting),
+            ("l2", candidate.l2),
+            ("unlabeled_weight", candidate.unlabeled_weight),
+            ("removed", candidate.removed),
+            ("loss", mean.mean),
+            ("loss_se", mean.se),
+        ):
+            results[name].append(value)
+        return losses
+
+    descending = sorted(set(l2s), reverse=True)
+    tried = []
+    for setting, rows in enumerate(settings):
+        candidates = [Candidate(l2) for l2 in descending]
+        for candidate, held_out in zip(
+            candidates, along(rows, folds, candidates, max_iter), strict=True
+        ):
+            losses = judge(setting, candidate, held_out)
+            tried.append((results["loss"][-1], setting, candidate, held_out, losses))
+    _, setting, supervised, supervised_held_out, supervised_losses = min(
+        tried, key=lambda trial: trial[0]
+    )
+    rows = settings[setting]
+    chosen, chosen_held_out, best_gain = supervised, supervised_held_out, Gain()
+    named = [Candidate(supervised.l2, weight, k) for weight, k in risks]
+    proposed = []
+    if named and len(rows.unlabeled):
+        proposed = criterion.proposals(named, supervised, supervised_held_out, rows)
+    held_out = supervised_held_out
+    for candidate in proposed:
+        (held_out,) = along(rows, folds, [candidate], max_iter, held_out)
+        losses = judge(setting, candidate, held_out)
+        gain = paired_gain(held_out.rows, supervised_losses, losses, rows.row_weights)
+        if gain.exceeds(safety) and gain.mean > best_gain.mean:
+            chosen, chosen_held_out, best_gain = candidate, held_out, gain
+    return Choice(
+        setting, chosen, chosen_held_out, supervised, supervised_held_out, best_gain, results
+    )
+
+
+def held_out_path(
+    rows: TuningRows,
+    folds: list[Fold],
+    candidates: Sequence[Candidate],
+    max_iter: int,
+    starts: FoldScores | None = None,
+) -> list[FoldScores]:
+    """Fit candidates that differ in their penalty alone, each from the one before, in every fold.
+
+    Parameters
+    ----------
+    rows : TuningRows
+    folds : list of Fold
+    candidates : sequence of Candidate
+        With descending penalties.
+    max_iter : int
+    starts : FoldScores, optional
+        Models of the same folds to start from.
+    """
+    coefs: list[list[Array]] = [[] for _ in candidates]
+    thresholds: list[list[Array]] = [[] for _ in candidates]
+    for index, fold in enumerate(folds):
+        objective = rows.objective(candidates[0], fold.train)
+        if not rows.loss.margin.smooth:
+            objective = objective.with_risk(objective.risk.smoothed(_FOLD_WIDTH))
+        start = objective.start()
+        if starts is not None:
+            start = solver_variables(objective, starts.coefs[index], starts.thresholds[index])
+        for at, candidate in enumerate(candidates):
+            penalized = Objective(objective.risk, objective.coordinates, candidate.l2)
+            start = solve(penalized, start, max_iter=max_iter, tol=FOLD_TOL).variables
+            coef, theta = penalized.coef_and_thresholds(start)
+            coefs[at].append(coef)
+            thresholds[at].append(theta)
+    return [
+        fold_scores(rows, folds, np.array(w), np.array(theta))
+        for w, theta in zip(coefs, thresholds, strict=True)
+    ]
+
+
+def fold_scores(rows: TuningRows, folds: list[Fold], coefs: Array, thresholds: Array) -> FoldScores:
+    """Score the held-out rows of each fold by its model."""
+    tests = [np.searchsorted(rows.labeled, fold.test) for fold in folds]
+    latent = [
+        latent_scores(rows.labeled_design.take(test), coef)
+        for test, coef in zip(tests, coefs, strict=True)
+    ]
+    sizes = [len(test) for test in tests]
+    positions = np.concatenate(tests)
+    return FoldScores(
+        positions,
+        rows.labels.codes[rows.labeled][positions],
+        np.concatenate(latent),
+        np.repeat(np.arange(len(folds)), sizes),
+        np.repeat([fold.group for fold in folds], sizes),
+        coefs,
+        thresholds,
+    )
+
+
+def solver_variables(objective: Objective, coef: Array, thresholds: Array) -> Array:
+    """Solver variables of a model given by coefficients and thresholds on the rows' scale."""
+    coordinates = objective.coordinates
+    if coordinates.shift is not None:
+        thresholds = thresholds - coordinates.shift @ coef
+    t = coordinates.threshold_map.variables(thresholds)
+    scale = 1.0 if coordinates.scale is None else coordinates.scale
+    return np.concatenate([coef * scale, t])

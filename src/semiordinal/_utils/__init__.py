@@ -1,0 +1,1 @@
+"""What all parts use: checks, files, text, progress, threads."""

@@ -1,0 +1,147 @@
+"""The paper's training: full-batch Adam on coefficients and free thresholds.
+
+The objective is that of the library. Two things differ: the optimiser, which stops after a fixed
+number of epochs wherever it is, and the thresholds, which are variables themselves and in order
+through the order penalty alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._risk.empirical_risk import EmpiricalRisk, Sums
+from .._risk.latent_risk import LatentRisk
+from .._risk.losses import OrdinalLoss
+from .._risk.solvers import Solution
+from .._risk.thresholds import ThresholdMap, order_penalty, widen_gaps
+from .._rows import dense_rows
+from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
+from .._score.base import BaseRiskClassifier
+from .._score.problem import FittingProblem
+from .._utils.typing import Array
+
+# Adam's usual constants, which the paper does not change.
+_FIRST_DECAY, _SECOND_DECAY, _EPSILON = 0.9, 0.999, 1e-8
+
+
+@dataclass(frozen=True)
+class FreeThresholdMap(ThresholdMap):
+    """Thresholds as they are, with ``penalty · Σ max(0, −log gap)``, infinite at gaps ≤ 0."""
+
+    @classmethod
+    def of(cls, n_thresholds: int, penalty: float) -> FreeThresholdMap:
+        infinite = np.full(n_thresholds, np.inf)
+        return cls(np.eye(n_thresholds), np.zeros(n_thresholds), -infinite, infinite, penalty)
+
+    def variables(self, thresholds: Array) -> Array:
+        return widen_gaps(thresholds)
+
+    def penalty_terms(self, t: Array) -> tuple[float, Array, Array]:
+        values, slopes, _ = order_penalty(t[1:] - t[:-1])
+        gradient = np.zeros(len(t))
+        gradient[1:] += self.penalty * slopes
+        gradient[:-1] -= self.penalty * slopes
+        return self.penalty * float(values.sum()), gradient, np.zeros(len(t))
+
+
+def minimize_by_adam(
+    evaluate: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    learning_rate: float,
+    n_epochs: int,
+) -> Solution:
+    """Adam for a fixed number of epochs, each a step by the whole gradient.
+
+    A step to where the objective is infinite is halved until it is finite.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Variables to value and gradient; finite at the start.
+    start : array of shape (n_variables,)
+    learning_rate : float
+    n_epochs : int
+
+    Examples
+    --------
+    >>> found = minimize_by_adam(lambda x: (float(x @ x), 2 * x), np.ones(2), 0.1, 200)
+    >>> bool(np.abs(found.variables).max() < 1e-3)
+    True
+    """
+    variables = start
+    value, gradient = evaluate(variables)
+    first, second = np.zeros(len(start)), np.zeros(len(start))
+    for epoch in range(1, n_epochs + 1):
+        first += (1 - _FIRST_DECAY) * (gradient - first)
+        second += (1 - _SECOND_DECAY) * (gradient * gradient - second)
+        rate = learning_rate / (1 - _FIRST_DECAY**epoch)
+        step = rate * first / (np.sqrt(second / (1 - _SECOND_DECAY**epoch)) + _EPSILON)
+        before = variables
+        variables = before - step
+        value, gradient = evaluate(variables)
+        while not np.isfinite(value):
+            if not np.isfinite(step).all():
+                raise ValueError(
+                    f"Adam's step {epoch} is not finite. Lower the learning rate, now "
+                    f"{learning_rate}, or scale the features."
+                )
+            step *= 0.5
+            variables = before - step
+            value, gradient = evaluate(variables)
+    norm = float(np.abs(gradient).max())
+    return Solution(variables, value, norm, n_epochs, converged=True)
+
+
+class ScoredRisk(EmpiricalRisk):
+    """The same risk, faster where it is evaluated a thousand times on few rows.
+
+    All parts of the risk are added up in the latent scores, so that the rows are multiplied
+    once for these and once for the gradient, whatever the number of parts.
+    """
+
+    def __init__(self, risk: EmpiricalRisk):
+        parts = risk.labels, risk.loss, risk.label_weights, risk.correction
+        super().__init__(risk.design, *parts)
+        self._latent_risk = LatentRisk(*parts)
+        self._matrix = dense_rows(risk.design.head)
+
+    def evaluate(self, coef: Array, thresholds: Array, order: int = 1) -> Sums:
+        total = self._latent_risk.evaluate(self._matrix @ coef, thresholds)
+        coef_gradient = total.latent_gradient @ self._matrix
+        return Sums(total.value, coef_gradient, total.threshold_gradient)
+
+
+class _ByAdam(BaseRiskClassifier):
+    """Trains a classifier as the paper does; ``max_iter`` is the number of epochs."""
+
+    learning_rate: ClassVar[float]
+
+    def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
+        if loss.unit_gaps:
+            return super()._threshold_map(loss, n_classes)
+        return FreeThresholdMap.of(n_classes - 1, float(self.order_penalty))
+
+    def _solve(self, problem: FittingProblem) -> Solution:
+        objective = problem.objective
+        start = objective.start()
+        if not objective.risk.loss.unit_gaps:  # a quadratic risk visits no rows at all
+            objective = objective.with_risk(ScoredRisk(objective.risk))
+        return minimize_by_adam(
+            objective.value_gradient, start, self.learning_rate, int(self.max_iter)
+        )
+
+
+class AdamLinear(_ByAdam, LinearOrdinalClassifier):
+    """The linear classifier of the paper's small experiments."""
+
+    learning_rate = 0.05
+
+
+class AdamKernel(_ByAdam, KernelOrdinalClassifier):
+    """The kernel classifier of the paper's large experiments."""
+
+    learning_rate = 0.005

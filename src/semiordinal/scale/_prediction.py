@@ -1,0 +1,282 @@
+"""Predictions for the rows of Parquet files, one part for each file, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import joblib
+
+from .._rows.cluster import Watch, unchanged
+from .._rows.parquet import RowGroups, column_types, file_at, find_files
+from .._rows.sources import SourceError, missing_columns
+from .._utils.files import OutputError, atomic_write
+from .._utils.progress import progress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BATCH_ROWS = 2**16
+_STAMP = b"semiordinal"
+PREDICTION = "prediction"
+
+
+@dataclass(frozen=True)
+class BatchPredictor:
+    """From a frame of rows to a frame of predictions, beside columns that are kept."""
+
+    model: Any
+    keep: tuple[str, ...]
+    probabilities: tuple[str, ...]
+
+    def __call__(self, frame: Any) -> Any:
+        import pandas as pd
+
+        found = {name: frame[name] for name in self.keep}
+        features = frame.drop(columns=[name for name in self.keep if name not in self._features()])
+        found[PREDICTION] = self.model.predict(features)
+        if self.probabilities:
+            columns = self.model.predict_proba(features).T
+            found |= dict(zip(self.probabilities, columns, strict=True))
+        return pd.DataFrame(found, index=frame.index)
+
+    def _features(self) -> Sequence[str]:
+        return list(getattr(self.model, "feature_names_in_", self.keep))
+
+
+def prediction_schema(classes: Sequence[Any], kept: dict[str, Any], proba: bool) -> pa.Schema:
+    """Columns of the predictions, with types that do not depend on a batch.
+
+    ``kept`` are the Arrow types, by name, of the columns to copy.
+    """
+    import pyarrow as pa
+
+    kinds: dict[type, Any] = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    columns = {PREDICTION: kinds.get(type(classes[0]), pa.string())}
+    if proba:
+        columns |= {name: pa.float64() for name in probability_names(classes)}
+    doubled = [name for name in kept if name in columns]
+    if doubled:
+        raise OutputError(
+            f"The column {doubled[0]!r}, which is to be kept, has the name of a column of the "
+            "predictions. Rename it."
+        )
+    return pa.schema(list((kept | columns).items()))
+
+
+def probability_names(classes: Sequence[Any]) -> tuple[str, ...]:
+    """Names of the columns of probabilities."""
+    return tuple(f"probability_{label}" for label in classes)
+
+
+@dataclass(frozen=True)
+class PartWriter:
+    """Turns one file of rows into one file of predictions.
+
+    Parameters
+    ----------
+    predict : callable
+        From a frame of some rows, with the columns below, to a frame for the schema.
+    columns : list of str
+        Columns that it needs.
+    schema : pyarrow.Schema
+        Of the predictions.
+    stamp : str
+        What tells these predictions from others; it is kept in the parts.
+    """
+
+    predict: Callable[[Any], Any]
+    columns: Sequence[str]
+    schema: pa.Schema
+    stamp: str
+
+    def is_written(self, path: str, filesystem: Any, part: Path, force: bool) -> bool:
+        """Whether the part is there already; raises where what is there is another."""
+        import pyarrow.parquet as pq
+
+        if not part.exists():
+            return False
+        stored = pq.read_schema(part).metadata or {}
+        if stored.get(_STAMP) == self._stamped(path, filesystem):
+            return True
+        if force:
+            return False
+        raise OutputError(
+            f"{str(part)!r} exists already, and holds other predictions: of another model, other "
+            "rows or other columns. Choose another folder, or overwrite it by force (force=True; "
+            "--force on the command line)."
+        )
+
+    def write(self, path: str, filesystem: Any, part: Path) -> int:
+        """Write the part; gives the number of rows."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        file = file_at(path, filesystem)
+        groups = RowGroups.of(file)
+        present = groups.metadata.schema.to_arrow_schema().names
+        lacking = [name for name in self.columns if name not in present]
+        if lacking:
+            raise missing_columns(file.name, lacking, present)
+        schema = self.schema.with_metadata({_STAMP: self._stamped(path, filesystem)})
+        with (
+            atomic_write(part, force=True) as temporary,
+            pq.ParquetWriter(temporary, schema) as writer,
+        ):
+            for frame in self._batches(groups):
+                table = pa.Table.from_pandas(frame, self.schema, preserve_index=False)
+                writer.write_table(table.replace_schema_metadata(schema.metadata))
+        return file.n_rows
+
+    def _batches(self, groups: RowGroups) -> Iterator[Any]:
+        first = 0
+        for batch in groups.batches(self.columns, _BATCH_ROWS):
+            try:
+                yield self.predict(batch.to_pandas(integer_object_nulls=True)[list(self.columns)])
+            except ValueError as error:
+                place = groups.place_from(first)
+                raise SourceError(f"{place(0)} and following: {error}") from error
+            first += batch.num_rows
+
+    def _stamped(self, path: str, filesystem: Any) -> bytes:
+        file = file_at(path, filesystem)
+        names = [field.name for field in self.schema]
+        told = [self.stamp, list(self.columns), names, file.size, file.changed, file.n_rows]
+        return json.dumps(told).encode()
+
+
+def predict_parquet(
+    model: Any,
+    path: Any,
+    folder: Any,
+    *,
+    keep: Sequence[str] = (),
+    proba: bool = False,
+    client: Any = None,
+    force: bool = False,
+    verbose: bool = False,
+) -> list[Path]:
+    """Predict for all rows of Parquet files, which may be more than memory holds.
+
+    For each file there is a part of the same name in the folder. Parts are written whole or not
+    at all; where some are there already, from a run that was broken off, they are kept.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With names of features.
+    path : path, glob, folder, list of these, or pyarrow dataset
+    folder : path
+        Made where it is not there.
+    keep : list of str
+        Columns to copy beside the predictions, such as an id.
+    proba : bool
+        Whether to give class probabilities too.
+    client : distributed.Client, optional
+        Predict on the workers of a cluster, which must see the files and the folder.
+    force : bool
+        Whether to overwrite parts that hold other predictions.
+    verbose : bool
+        Whether to show a bar, on a terminal.
+
+    Returns
+    -------
+    list of Path
+        The parts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, pandas as pd
+    >>> from semiordinal import LinearOrdinalClassifier
+    >>> rows = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    >>> model = LinearOrdinalClassifier().fit(rows, np.digitize(rows["a"], [0.0]))
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     rows.to_parquet(f"{place}/rows.parquet")
+    ...     parts = predict_parquet(model, f"{place}/rows.parquet", f"{place}/predictions")
+    ...     print(parts[0].name, pd.read_parquet(parts[0])["prediction"].tolist()[:5])
+    rows.parquet [1, 1, 0, 1, 0]
+    """
+    writer = _part_writer(model, path, keep, proba)
+    return write_parts(writer, path, folder, client=client, force=force, verbose=verbose)
+
+
+def write_parts(
+    writer: PartWriter,
+    path: Any,
+    folder: Any,
+    *,
+    client: Any = None,
+    force: bool = False,
+    verbose: bool = False,
+) -> list[Path]:
+    """One part for each file, but for those that are there."""
+    files, filesystem = find_files(path)
+    parts = _part_names(files, Path(folder))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    if {os.path.realpath(part) for part in parts} & {os.path.realpath(file) for file in files}:
+        raise OutputError(f"The folder {str(folder)!r} is that of the rows. Choose another.")
+    missing = [
+        (file, filesystem, part)
+        for file, part in zip(files, parts, strict=True)
+        if not writer.is_written(file, filesystem, part, force)
+    ]
+    steps = progress("Files", len(missing)) if verbose else _no_progress()
+    with steps as step:
+        if client is None:
+            for each in missing:
+                writer.write(*each)
+                step(1)
+        elif missing:
+            work = client.submit(unchanged, writer, pure=False)
+            leaves = client.map(_write, missing, work=work, pure=False)
+            watch = Watch(client, patience=60.0)
+            with watch.alive():
+                watch.result(client.submit(unchanged, leaves, pure=False), leaves, step)
+    return parts
+
+
+def _part_writer(model: Any, path: Any, keep: Sequence[str], proba: bool) -> PartWriter:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise ValueError(
+            "The model was fitted without names of features, so that columns of files cannot be "
+            "matched to them. Fit it to a data frame."
+        )
+    if proba:
+        model.predict_proba  # noqa: B018 (says itself why it has none)
+    classes = model.classes_.tolist()
+    files, filesystem = find_files(path)
+    kept = column_types(files[0], filesystem, keep)
+    return PartWriter(
+        BatchPredictor(model, tuple(keep), probability_names(classes) if proba else ()),
+        list(dict.fromkeys([*map(str, names), *keep])),
+        prediction_schema(classes, kept, proba),
+        joblib.hash(model),
+    )
+
+
+def _part_names(files: Sequence[str], folder: Path) -> list[Path]:
+    """A part for each file, under the path that it has below what all have in common."""
+    names = [os.path.basename(file) for file in files]
+    if len(set(names)) < len(names):
+        common = os.path.commonpath(files)
+        names = [os.path.relpath(file, common).replace(os.sep, "-") for file in files]
+    return [folder / name for name in names]
+
+
+@contextmanager
+def _no_progress() -> Iterator[Callable[[int], None]]:
+    yield lambda _: None
+
+
+# What workers run.
+
+
+def _write(each: tuple[str, Any, Path], work: PartWriter) -> int:
+    return work.write(*each)

@@ -1,0 +1,356 @@
+"""Upper bounds of the Rademacher complexity of an ordinal loss, and the constants they need.
+
+The complexity of a set of functions on n rows is the mean, over rows and over random signs
+σ, of ``sup (1/n) Σ_i σ_i h(z_i)``: how well the set follows noise. For the losses of a class
+of models two kinds are needed: ``by_label[y]`` for x ↦ ψ(α(x), y) with the label held, and
+``whole`` for (x, y) ↦ ψ(α(x), y).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._risk.losses import OrdinalLoss
+from .._risk.margins import Margin
+from .._utils.typing import Array
+from ._inputs import at_least, check_rows, positive
+
+
+@dataclass(frozen=True)
+class RademacherBounds:
+    """Bounds for a loss at one number of rows: R_y for each label y, and R for the whole."""
+
+    by_label: Array  # (K,)
+    whole: float
+
+
+@dataclass(frozen=True)
+class ModelComplexities:
+    """Rademacher complexities of a class of models at one number of rows.
+
+    Parameters
+    ----------
+    thresholds : array of shape (K − 1,)
+        Of the classes of scores ``α_i = θ_i − f``; used by AT and IT.
+    functions : float
+        Of the class of f; used by LS.
+    squares : float
+        Of the class of f²; used by LS.
+    """
+
+    thresholds: Array
+    functions: float
+    squares: float
+
+
+def lipschitz_constant(margin: Margin, score_bound: float = math.inf) -> float:
+    """The Lipschitz constant ρ of a margin on ``[−score_bound, score_bound]``.
+
+    A margin is convex, so a smooth one is steepest at an end: ``ρ = max |ℓ'(±score_bound)|``.
+
+    Parameters
+    ----------
+    margin : Margin
+    score_bound : float
+        Largest score in absolute value; the whole line by default.
+
+    Examples
+    --------
+    >>> from semiordinal._risk.margins import get_margin
+    >>> lipschitz_constant(get_margin("logistic"))
+    1.0
+    >>> lipschitz_constant(get_margin("squared"), score_bound=3.0)
+    8.0
+    """
+    reach = at_least("score_bound", score_bound, 0)
+    if margin.smooth and math.isfinite(reach):
+        return float(np.abs(margin.derivative(np.array([-reach, reach]))).max())
+    if math.isinf(margin.lipschitz):
+        raise ValueError(
+            f"the assumption 'Lipschitz margin' does not hold: margin {margin.name!r} has no "
+            "Lipschitz constant on the whole line. Where the scores are bounded, take "
+            "lipschitz=lipschitz_constant(margin, score_bound); else choose the logistic margin."
+        )
+    return margin.lipschitz
+
+
+def loss_complexities(
+    loss: OrdinalLoss,
+    complexities: ModelComplexities,
+    first_threshold: float | None = None,
+    lipschitz: float | None = None,
+) -> RademacherBounds:
+    """Bounds for a loss from the complexities of the models, whatever the models are.
+
+    With r_i the complexity of the scores α_i (r_0 = r_K = 0), r that of f and s that of f²:
+
+    - AT: ``R_y = ρ Σ_i r_i`` and ``R = K R_y``;
+    - IT: ``R_y = ρ (r_{y−1} + r_y)`` and ``R = Σ_y R_y``;
+    - LS: ``R_y = 2 |y + θ_1 − 3/2| r + s`` and ``R = 2 (K + |θ_1 − 3/2|) r + s``.
+
+    It is assumed that the margin is ρ-Lipschitz (AT, IT) and that θ_1 is fixed (LS; an
+    intercept belongs in f). CL and LAD have no such bound here.
+
+    Parameters
+    ----------
+    loss : OrdinalLoss
+        AT, IT or LS.
+    complexities : ModelComplexities
+        Exact, bounded or estimated; see `LinearClass.complexities`, `empirical_complexities`.
+    first_threshold : float, optional
+        θ_1, for LS only.
+    lipschitz : float, optional
+        ρ on the domain of the scores; by default the margin's on the whole line.
+
+    Returns
+    -------
+    RademacherBounds
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal._risk.losses import get_loss
+    >>> known = ModelComplexities(np.array([0.1, 0.2]), functions=0.1, squares=0.05)
+    >>> loss_complexities(get_loss("it"), known).by_label
+    array([0.1, 0.3, 0.2])
+    """
+    thresholds = np.asarray(complexities.thresholds, dtype=np.float64)
+    n_classes = len(thresholds) + 1
+    if loss.name == "ls":
+        offset = _ls_offset(first_threshold)
+        label = np.arange(1, n_classes + 1)
+        slopes = 2 * np.abs(label + offset)
+        # A slope of zero has no share in an infinite complexity, which no rows have.
+        by_label = np.full(n_classes, complexities.squares)
+        by_label[slopes > 0] += slopes[slopes > 0] * complexities.functions
+        whole = 2 * (n_classes + abs(offset)) * complexities.functions + complexities.squares
+        return RademacherBounds(by_label, float(whole))
+    rho = _check_lipschitz(loss, lipschitz)
+    if loss.name == "at":
+        by_label = np.full(n_classes, rho * thresholds.sum())
+    else:
+        padded = np.concatenate([[0.0], thresholds, [0.0]])
+        by_label = rho * (padded[:-1] + padded[1:])
+    return RademacherBounds(by_label, float(by_label.sum()))
+
+
+@dataclass(frozen=True)
+class LinearClass:
+    """Models ``f(x) = w·φ(x)`` with ordered thresholds, all of bounded norm.
+
+    Parameters
+    ----------
+    coef_bound : float
+        C_w, with ‖w‖ ≤ C_w.
+    feature_bound : float
+        C_φ, with ‖φ(x)‖ ≤ C_φ for every x that can occur.
+    threshold_bound : float
+        C_θ, with ‖θ‖ ≤ C_θ.
+    first_threshold : float, optional
+        θ_1 where it is fixed; needed by the least-squares loss.
+
+    Examples
+    --------
+    >>> from semiordinal._risk.losses import get_loss
+    >>> models = LinearClass(coef_bound=2.0, feature_bound=1.5, threshold_bound=1.0)
+    >>> models.rademacher_bounds(get_loss("at"), n_classes=3, n_rows=100)
+    RademacherBounds(by_label=array([1.35, 1.35, 1.35]), whole=2.7)
+    """
+
+    coef_bound: float
+    feature_bound: float
+    threshold_bound: float
+    first_threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        positive("coef_bound", self.coef_bound)
+        positive("feature_bound", self.feature_bound)
+        at_least("threshold_bound", self.threshold_bound, 0)
+
+    @classmethod
+    def containing(cls, coef: Any, thresholds: Any, rows: Any) -> LinearClass:
+        """The smallest class that holds a given model on given rows.
+
+        C_φ is the largest norm of the rows, or 1 where that is larger. It is measured: rows
+        yet to come may have a larger norm, and a model chosen by the data makes the class
+        depend on them, so a guarantee needs bounds fixed beforehand.
+
+        Examples
+        --------
+        >>> LinearClass.containing([3.0, 4.0], [0.0, 1.0], [[1.0, 0.0], [0.0, 2.0]])
+        LinearClass(coef_bound=5.0, feature_bound=2.0, threshold_bound=1.0, first_threshold=0.0)
+        """
+        return cls(
+            float(np.linalg.norm(coef)),
+            max(1.0, feature_bound(rows)),
+            float(np.linalg.norm(thresholds)),
+            float(np.asarray(thresholds, dtype=np.float64)[0]),
+        )
+
+    @property
+    def score_bound(self) -> float:
+        """``C_θ + C_w C_φ``, or with |θ_1| where that is larger: no |α_i| exceeds it."""
+        fixed = 0.0 if self.first_threshold is None else abs(self.first_threshold)
+        return max(self.threshold_bound, fixed) + self.coef_bound * self.feature_bound
+
+    def complexities(self, n_rows: float, n_classes: int) -> ModelComplexities:
+        """Bounds for the scores, for f and for f², to be composed by `loss_complexities`.
+
+        ``(C_θ + C_w C_φ)/√n``, ``C_w C_φ/√n`` and ``2 (C_w C_φ)²/√n``. Composed, they give
+        constants that are smaller than those of `rademacher_bounds`. Nothing is assumed but
+        the bounds of the class.
+
+        Examples
+        --------
+        >>> LinearClass(2.0, 2.5, 1.0).complexities(n_rows=100, n_classes=3)
+        ModelComplexities(thresholds=array([0.6, 0.6]), functions=0.5, squares=5.0)
+        """
+        rate = inverse_root(n_rows)
+        reach = self.coef_bound * self.feature_bound
+        scores = np.full(n_classes - 1, (self.threshold_bound + reach) * rate)
+        return ModelComplexities(scores, reach * rate, 2 * reach**2 * rate)
+
+    def rademacher_bounds(
+        self, loss: OrdinalLoss, n_classes: int, n_rows: float, lipschitz: float | None = None
+    ) -> RademacherBounds:
+        """Bounds in closed form for a loss over this class of models.
+
+        All over √n, with ``D = (C_θ + C_w) C_φ``:
+
+        - AT: ``R_y = D ρ K`` and ``R = D ρ K (K − 1)``;
+        - IT: ``R_y = 2 D ρ`` and ``R = 2 D ρ K``;
+        - LS: ``R_y = 2 (|y + θ_1 − 3/2| + C_w C_φ) D K`` and
+          ``R = 2 (K + |θ_1 − 3/2| + C_w C_φ) D K``.
+
+        It is assumed that the margin is ρ-Lipschitz (AT, IT), that C_φ ≥ 1 where thresholds
+        are learnt (AT, IT: a threshold is the coefficient of a constant feature), and that
+        θ_1 is fixed (LS). No rows give infinity.
+
+        Parameters
+        ----------
+        loss : OrdinalLoss
+            AT, IT or LS.
+        n_classes : int
+        n_rows : float
+        lipschitz : float, optional
+            ρ on ``[−score_bound, score_bound]``; by default the margin's on the whole line.
+
+        Examples
+        --------
+        >>> from semiordinal._risk.losses import get_loss
+        >>> LinearClass(2.0, 1.5, 1.0).rademacher_bounds(get_loss("it"), 3, 100).whole
+        2.7
+        """
+        if n_classes < 2:
+            raise ValueError(f"n_classes={n_classes!r} must be at least 2.")
+        scale = (self.threshold_bound + self.coef_bound) * self.feature_bound * inverse_root(n_rows)
+        if loss.name == "ls":
+            offset = _ls_offset(self.first_threshold)
+            reach = self.coef_bound * self.feature_bound
+            label = np.arange(1, n_classes + 1)
+            by_label = 2 * (np.abs(label + offset) + reach) * scale * n_classes
+            whole = 2 * (n_classes + abs(offset) + reach) * scale * n_classes
+            return RademacherBounds(by_label, float(whole))
+        rho = _check_lipschitz(loss, lipschitz)
+        if self.feature_bound < 1 and self.threshold_bound > 0:
+            raise ValueError(
+                "the assumption 'a constant feature' does not hold: thresholds weigh a feature "
+                f"of size 1, and feature_bound={self.feature_bound!r} is below it. "
+                "feature_bound=1.0 is a bound for these rows too."
+            )
+        by_one, whole = (n_classes, n_classes * (n_classes - 1))
+        if loss.name == "it":
+            by_one, whole = 2, 2 * n_classes
+        return RademacherBounds(
+            np.full(n_classes, scale * rho * by_one), float(scale * rho * whole)
+        )
+
+
+def feature_bound(rows: Any) -> float:
+    """C_φ measured: the largest norm ``‖φ(x)‖`` of the rows.
+
+    It bounds the rows given, and others only by assumption.
+
+    Examples
+    --------
+    >>> feature_bound([[3.0, 4.0], [1.0, 0.0]])
+    5.0
+    """
+    table = check_rows(rows)
+    return float(np.sqrt(np.einsum("ij,ij->i", table, table).max(initial=0.0)))
+
+
+def measured_loss_bound(loss: OrdinalLoss, scores: Any) -> float:
+    """C_ψ measured: the largest ψ(α, y) over the rows and all labels, at one model.
+
+    What a guarantee needs is the largest over all models and rows that can occur, which is
+    `largest_loss`; the measured one says how far that is from what happens.
+
+    Parameters
+    ----------
+    loss : OrdinalLoss
+    scores : array of shape (n, K − 1)
+
+    Examples
+    --------
+    >>> from semiordinal._risk.losses import get_loss
+    >>> measured_loss_bound(get_loss("ls"), [[-1.0, 0.0], [0.5, 1.5]])
+    4.0
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or not len(table):
+        raise ValueError("scores must have shape (n, K − 1) with at least one row.")
+    return float(loss.values(table).max())
+
+
+def largest_loss(loss: OrdinalLoss, n_classes: int, score_bound: float) -> float:
+    """C_ψ of a class: the largest ψ(α, y) where ``−B ≤ α_1 ≤ … ≤ α_{K−1} ≤ B``.
+
+    ψ is convex in the scores, so it is largest at a corner of that simplex: some leading
+    scores at −B and the others at B. The cumulative link loss is infinite there.
+
+    Parameters
+    ----------
+    loss : OrdinalLoss
+    n_classes : int
+    score_bound : float
+        B; see `LinearClass.score_bound`.
+
+    Examples
+    --------
+    >>> from semiordinal._risk.losses import get_loss
+    >>> largest_loss(get_loss("at", "hinge"), n_classes=4, score_bound=2.0)
+    9.0
+    """
+    reach = positive("score_bound", score_bound)
+    corners = np.where(np.tri(n_classes, n_classes - 1, -1) > 0, -reach, reach)
+    return measured_loss_bound(loss, corners)
+
+
+def inverse_root(n_rows: float) -> float:
+    """``1/√n`` for a number of rows, infinite for none and zero for infinitely many."""
+    n = at_least("n_rows", n_rows, 0)
+    return 1 / math.sqrt(n) if n else math.inf
+
+
+def _ls_offset(first_threshold: float | None) -> float:
+    if first_threshold is None:
+        raise ValueError(
+            "the assumption 'fixed first threshold' does not hold: the least-squares bound needs "
+            "first_threshold, the fixed θ_1 of the model."
+        )
+    return first_threshold - 1.5
+
+
+def _check_lipschitz(loss: OrdinalLoss, lipschitz: float | None) -> float:
+    if loss.name not in ("at", "it"):
+        raise ValueError(
+            f"loss {loss.name!r} has no Rademacher bound here; use 'at', 'it' or 'ls'."
+        )
+    if lipschitz is None:
+        return lipschitz_constant(loss.margin)
+    return positive("lipschitz", lipschitz)
