@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from semiordinal._risk.losses import LOSSES, get_loss
 from semiordinal._risk.margins import MARGINS
 from semiordinal._risk.objective import Objective
-from semiordinal._rows.priors import resolve_prior
+from semiordinal._rows.labels import resolve_prior
 from semiordinal._rows.training import training_rows
 from semiordinal._score import LinearOrdinalClassifier
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from semiordinal._risk.losses import get_loss
-from semiordinal._risk.thresholds import starting_thresholds, widen_gaps
+from semiordinal._risk.objective import starting_thresholds, widen_gaps
 from semiordinal.datasets import make_ordinal
 from semiordinal.experiments._adam import AdamLinear, FreeThresholdMap, minimize_by_adam
 

@@ -8,11 +8,10 @@ from scipy import linalg
 
 from semiordinal._risk.empirical_risk import risk_on_rows
 from semiordinal._risk.losses import get_loss
-from semiordinal._risk.objective import Coordinates, Objective
+from semiordinal._risk.objective import Coordinates, Objective, threshold_map
 from semiordinal._risk.risks import Risk
 from semiordinal._risk.solvers import newton, solve
 from semiordinal._risk.solvers.newton import _damped_solver
-from semiordinal._risk.thresholds import threshold_map
 from semiordinal._rows import MatrixRows, RowLabels
 
 RIGHT = np.array([1.0, -2.0, 0.5])

@@ -11,7 +11,7 @@ import torch
 
 from problems import CORRECTIONS, LOSSES_WITH_MARGINS, RISKS, build_objective, make_problem
 from semiordinal._risk.losses import get_loss
-from semiordinal._risk.thresholds import starting_thresholds
+from semiordinal._risk.objective import starting_thresholds
 from semiordinal.nn import SemiOrdinalLoss
 
 PROBLEM = make_problem(seed=4)

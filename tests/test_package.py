@@ -33,7 +33,6 @@ MATHEMATICS = [
     "margins",
     "losses",
     "risks",
-    "thresholds",
     "empirical_risk",
     "latent_risk",
     "objective",
@@ -92,7 +91,7 @@ def test_the_design_page_has_these_levels():
 
 
 def test_all_else_is_private_by_name():
-    """Public are the modules right below the package, by what they list, and all of that is there."""
+    """Public are the modules right below the package, by what they list, and it is all there."""
     for path in FILES:
         *folders, name = path.relative_to(ROOT).with_suffix("").parts
         is_private = any(part.startswith("_") for part in (*folders, name))

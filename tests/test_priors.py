@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from semiordinal import LinearOrdinalClassifierCV
-from semiordinal._rows.priors import resolve_prior, shifted_prior
+from semiordinal._rows.labels import resolve_prior, shifted_prior
 
 MEANS = np.array([-1.5, 0.0, 1.5])
 BEFORE, AFTER = np.array([0.2, 0.5, 0.3]), np.array([0.6, 0.3, 0.1])

@@ -11,10 +11,9 @@ from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV, Line
 from semiordinal._decide import decide, paired_gain
 from semiordinal._decide.decision import row_groups
 from semiordinal._risk.losses import get_loss
-from semiordinal._risk.objective import Coordinates
+from semiordinal._risk.objective import Coordinates, threshold_map
 from semiordinal._risk.risks import Risk
 from semiordinal._risk.solvers import solve
-from semiordinal._risk.thresholds import threshold_map
 from semiordinal._rows import MatrixRows, RowLabels, dense_rows
 from semiordinal._score.tuning import (
     Candidate,

@@ -6,9 +6,8 @@ import numpy as np
 
 from problems import make_problem
 from semiordinal._risk.losses import get_loss
-from semiordinal._risk.objective import Coordinates
+from semiordinal._risk.objective import Coordinates, threshold_map
 from semiordinal._risk.risks import Risk
-from semiordinal._risk.thresholds import threshold_map
 from semiordinal._rows import MatrixRows, RowLabels
 from semiordinal._rows.labels import encode_labels
 from semiordinal._score.tuning import TuningRows

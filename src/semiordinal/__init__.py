@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._risk.solvers import UnboundedObjectiveError
-    from ._rows.labels import ClassOrderWarning
-    from ._rows.priors import ClassPriorWarning
+    from ._rows.labels import ClassOrderWarning, ClassPriorWarning
     from ._score import (
         KernelOrdinalClassifier,
         KernelOrdinalClassifierCV,
@@ -29,7 +28,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ClassOrderWarning": "._rows.labels",
-    "ClassPriorWarning": "._rows.priors",
+    "ClassPriorWarning": "._rows.labels",
     "KernelOrdinalClassifier": "._score",
     "KernelOrdinalClassifierCV": "._score",
     "LinearOrdinalClassifier": "._score",

@@ -24,8 +24,7 @@ from sklearn.model_selection import (
 
 from ._risk.losses import get_loss
 from ._risk.risks import Risk
-from ._rows.labels import encode_labels, known_codes
-from ._rows.priors import resolve_prior
+from ._rows.labels import encode_labels, known_codes, resolve_prior
 from .metrics import TASKS, quadratic_kappa, task_error, task_losses
 
 __all__ = ["LabeledKFold", "LabeledShuffleSplit", "OrdinalScorer", "SemiSupervisedScorer"]

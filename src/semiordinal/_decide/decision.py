@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._rows import RowLabels
-from .._rows.priors import shifted_prior
+from .._rows.labels import shifted_prior
 from .._utils.typing import Array, Codes
 from ..metrics import mean_and_standard_error, task_losses
 from .calibration import (

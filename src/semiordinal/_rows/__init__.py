@@ -8,13 +8,12 @@ from .kernel import (
     gaussian_kernel,
     median_distance,
 )
-from .memory import BlockSum, MatrixRows
-from .moments import center_and_scale, column_moments
-from .opening import is_source, open_source
+from .memory import BlockSum, MatrixRows, center_and_scale, column_moments
 from .rows import Block, RowLabels, Rows, RowsInMemory, add_up, as_dense, dense_rows, latent_scores
 from .sampling import DrawPartial, drawn_rows
 from .sources import RowSource, SourceError
 from .stream import FinitePartial, StreamedRows, kernel_rows, read_stream
+from .training import is_source, open_source
 
 __all__ = [
     "Block",

@@ -10,8 +10,7 @@ import numpy as np
 
 from .._utils.typing import Array
 from .kernel import KernelMap, KernelRows
-from .memory import BlockSum, MatrixRows
-from .moments import column_moments
+from .memory import BlockSum, MatrixRows, column_moments
 from .rows import Block, RowLabels, Rows, RowsInMemory, S, add_up
 from .sampling import Draw, DrawPartial
 from .sources import NotFiniteError, RowSource, SourceError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,12 +17,13 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from .._utils.computing import blas_threads_for
 from .._utils.typing import Array
+from .cluster import DaskSource
 from .labels import encode_labels
 from .memory import BlockSum, MatrixRows
-from .opening import is_source, open_source
+from .parquet import ParquetSource
 from .rows import RowLabels
 from .sampling import DrawPartial, drawn_rows
-from .sources import RowSource
+from .sources import BlockSource, Features, RowSource
 from .stream import FinitePartial, StreamedRows, read_stream
 
 _DTYPES = [np.float64, np.float32]
@@ -241,3 +243,62 @@ def _take(y: Any, rows: NDArray[np.intp]) -> Any:
     if hasattr(y, "iloc"):
         return y.iloc[rows]
     return y[rows] if hasattr(y, "dtype") else [y[i] for i in rows]
+
+
+def is_source(X_unlabeled: Any) -> bool:
+    """Whether these are rows to be read in passes, rather than rows in memory.
+
+    Examples
+    --------
+    >>> is_source("rows/*.parquet"), is_source([[1.0, 2.0]])
+    (True, False)
+    """
+    return (
+        isinstance(X_unlabeled, RowSource | str | os.PathLike)
+        or _are_paths(X_unlabeled)
+        or hasattr(X_unlabeled, "get_fragments")
+        or is_dask(X_unlabeled)
+        or callable(X_unlabeled)
+    )
+
+
+def open_source(
+    X_unlabeled: Any, n_columns: int, names: Any = None, show_progress: bool = False
+) -> RowSource:
+    """The source, with its columns checked.
+
+    Parameters
+    ----------
+    X_unlabeled : path, glob, folder, list of these, pyarrow dataset, Dask collection, callable or \
+RowSource
+    n_columns : int
+        Columns that its rows must have.
+    names : list of str, optional
+        Their names, in order.
+    show_progress : bool
+        Whether to show a bar for each pass, on a terminal.
+    """
+    source = _source(X_unlabeled)
+    source.n_passes = 0
+    source.show_progress = show_progress
+    return source.open(Features(n_columns, None if names is None else list(names)))
+
+
+def _source(given: Any) -> RowSource:
+    if isinstance(given, RowSource):
+        return given
+    if is_dask(given):
+        return DaskSource(given)
+    if isinstance(given, str | os.PathLike) or _are_paths(given) or hasattr(given, "get_fragments"):
+        return ParquetSource(given)
+    return BlockSource(given)
+
+
+def is_dask(given: Any) -> bool:
+    """Whether this is a Dask collection; known without importing Dask."""
+    return hasattr(given, "__dask_graph__") and type(given).__module__.startswith("dask")
+
+
+def _are_paths(given: Any) -> bool:
+    is_list = isinstance(given, list | tuple) and bool(given)
+    return is_list and all(isinstance(each, str | os.PathLike) for each in given)

@@ -26,8 +26,7 @@ from .._rows import (
 from .._rows.training import TrainingRows, check_finite
 from .._utils.checks import check_list, check_number, is_count
 from .._utils.typing import Array
-from .base import BaseRiskClassifier
-from .problem import Columns
+from .base import BaseRiskClassifier, Columns
 from .tuned import BaseTunedClassifier
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from .._rows import MatrixRows, column_moments
 from .._rows.training import TrainingRows, check_finite
-from .base import BaseRiskClassifier
-from .problem import Columns, Standardization
+from .base import BaseRiskClassifier, Columns, Standardization
 from .tuned import BaseTunedClassifier
 
 

@@ -14,13 +14,12 @@ from .._decide import THRESHOLDS, Decision, Gain, ProbabilityPredictor, decide, 
 from .._risk.losses import get_loss
 from .._risk.risks import Risk, get_correction
 from .._rows import DrawPartial
-from .._rows.priors import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
+from .._rows.labels import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
 from .._rows.training import TrainingRows, check_every_class_labeled, fresh_fit, training_rows
 from .._utils.checks import check_count, check_flag, check_list, check_number
 from .._utils.computing import blas_threads_for
 from .._utils.typing import Array, Codes
-from .base import BaseRiskClassifier
-from .problem import FittingProblem, removed_code
+from .base import BaseRiskClassifier, FittingProblem, removed_code
 from .tuning import (
     Candidate,
     Choice,

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from .._decide import ThresholdPredictor
 from .._rows import center_and_scale
-from .._rows.priors import resolve_prior
+from .._rows.labels import resolve_prior
 from .._rows.training import check_every_class_labeled, fresh_fit, training_rows
 from .._utils.checks import check_count, check_flag, check_number
 from .._utils.typing import Array

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._decide import ThresholdPredictor
 from .._risk.losses import get_loss
 from .._risk.risks import Risk
-from .._rows.priors import resolve_prior
+from .._rows.labels import resolve_prior
 from .._rows.training import check_every_class_labeled, fresh_fit, training_rows
 from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
 from .._score.base import BaseRiskClassifier, warn_if_short

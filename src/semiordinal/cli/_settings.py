@@ -14,7 +14,7 @@ import numpy as np
 from .._risk.losses import LOSSES
 from .._risk.margins import MARGINS
 from .._risk.risks import REMOVED_CLASSES
-from .._rows.priors import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
+from .._rows.labels import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
 from .._tables.encoding import encoded_names
 from .._tables.reading import TableFile
 from .._tables.target import Target

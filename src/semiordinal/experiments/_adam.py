@@ -16,12 +16,11 @@ import numpy as np
 from .._risk.empirical_risk import EmpiricalRisk, Sums
 from .._risk.latent_risk import LatentRisk
 from .._risk.losses import OrdinalLoss
+from .._risk.objective import ThresholdMap, order_penalty, widen_gaps
 from .._risk.solvers import Solution
-from .._risk.thresholds import ThresholdMap, order_penalty, widen_gaps
 from .._rows import dense_rows
 from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
-from .._score.base import BaseRiskClassifier
-from .._score.problem import FittingProblem
+from .._score.base import BaseRiskClassifier, FittingProblem
 from .._utils.typing import Array
 
 # Adam's usual constants, which the paper does not change.

@@ -14,9 +14,9 @@ from skorch.helper import predefined_split
 from .._decide import ProbabilityPredictor
 from .._risk.risks import Risk
 from .._rows import MatrixRows, RowLabels, column_moments
-from .._rows.priors import resolve_prior
+from .._rows.labels import resolve_prior
 from .._rows.training import TrainingRows, fresh_fit, training_rows
-from .._score.problem import RiskParameters
+from .._score.base import RiskParameters
 from .._utils.typing import Array
 from ._callbacks import (
     EpochProgress,

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from .._risk.losses import OrdinalLoss
-from .._risk.thresholds import order_penalty
+from .._risk.objective import order_penalty
 from .._utils.typing import Array
 from ._function import to_array
 

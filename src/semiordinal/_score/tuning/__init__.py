@@ -1,10 +1,8 @@
 """The choice of penalty, risk and thresholds from training rows alone."""
 
-from .criteria import get_criterion
-from .folds import Fold, labeled_folds, split_rows
 from .leave_one_out import leave_one_out_path
-from .problem import Candidate, TuningRows
-from .search import Choice, held_out_path, search
+from .problem import Candidate, Fold, TuningRows, labeled_folds, split_rows
+from .search import Choice, get_criterion, held_out_path, search
 
 __all__ = [
     "Candidate",

@@ -18,8 +18,7 @@ from ..._risk.objective import Objective
 from ..._risk.solvers import affords_hessian, held_by_bounds, solve
 from ..._rows import dense_rows
 from ..._utils.typing import Array, Codes
-from .folds import Fold
-from .problem import Candidate, FoldScores, TuningRows
+from .problem import Candidate, Fold, FoldScores, TuningRows
 from .row_removal import steps_without_rows
 from .search import FOLD_TOL, held_out_path, solver_variables
 
