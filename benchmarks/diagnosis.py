@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from semiordinal import LinearOrdinalClassifier
-from semiordinal.diagnosis import _diagnose as diagnose
+from semiordinal.diagnosis import diagnose
 
 EQUAL = (0.2, 0.2, 0.2, 0.2, 0.2)
 RISING = (0.05, 0.1, 0.2, 0.3, 0.35)

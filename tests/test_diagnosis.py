@@ -25,8 +25,8 @@ from semiordinal.diagnosis import (
     PriorShift,
     UnlabeledGain,
     bootstrap_coefficients,
+    diagnose,
 )
-from semiordinal.diagnosis import _diagnose as diagnose
 from semiordinal.diagnosis._curves import _equivalent
 from semiordinal.diagnosis._gain import gain_from_losses
 from semiordinal.diagnosis._problem import DiagnosisProblem, cross_validate, row_losses

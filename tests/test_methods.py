@@ -134,6 +134,8 @@ def test_prior_weighted_is_the_mean_over_classes_by_prior(model, loss):
     """Its solution is where a plain sum with weights π_y/n_y is smallest."""
     prior = np.array([0.6, 0.3, 0.1])
     settings = {"l2": 0.02, "standardize": False}
+    if model == "kernel":
+        settings["penalty"] = "coef"
     fitted = get_method("SV-prior").build(loss=loss, model=model, class_prior=prior, **settings)
     fitted.fit(X, Y)
     labeled = np.flatnonzero(~UNLABELED)

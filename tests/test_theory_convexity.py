@@ -9,7 +9,7 @@ import pytest
 
 from semiordinal._risk.losses import get_loss
 from semiordinal._risk.risks import get_correction
-from semiordinal.theory import _convexity as convexity
+from semiordinal.theory import convexity
 
 LOSSES = [
     *itertools.product(("at", "it"), ("logistic", "double_hinge", "squared", "hinge")),

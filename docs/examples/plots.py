@@ -18,10 +18,25 @@ from sklearn.model_selection import train_test_split
 
 from semiordinal import LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
-from semiordinal._risk.losses import get_loss
-from semiordinal.plotting import VarianceRatioDisplay, plot_calibration, plot_cd_diagram, plot_coefficients, plot_confusion, plot_panels, plot_shares, plot_thresholds, plot_unlabeled_curve, plot_variance_ratio
-from semiordinal._risk.risks import supervised_weights
-from semiordinal.theory import gradient_moments, risk_hessian, risk_variance
+from semiordinal.plotting import (
+    VarianceRatioDisplay,
+    plot_calibration,
+    plot_cd_diagram,
+    plot_coefficients,
+    plot_confusion,
+    plot_panels,
+    plot_shares,
+    plot_thresholds,
+    plot_unlabeled_curve,
+    plot_variance_ratio,
+)
+from semiordinal.theory import (
+    get_loss,
+    gradient_moments,
+    risk_hessian,
+    risk_variance,
+    supervised_weights,
+)
 
 X, STAGES = load_diabetes_stages()
 Y = mask_labels(STAGES, 120, random_state=0)

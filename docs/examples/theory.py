@@ -16,9 +16,27 @@ from sklearn.model_selection import train_test_split
 
 from semiordinal import LinearOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages
-from semiordinal._risk.losses import get_loss
-from semiordinal._risk.risks import supervised_weights
-from semiordinal.theory import BoundSetting, LinearClass, ModelComplexities, class_moments, compare_removed_classes, _convexity as convexity, empirical_complexities, estimation_error_bound, gradient_moments, labeled_rows_needed, largest_loss, loss_complexities, measured_loss_bound, resample_risks, risk_hessian, risk_variance, unlabeled_rows_needed
+from semiordinal.theory import (
+    BoundSetting,
+    LinearClass,
+    ModelComplexities,
+    class_moments,
+    compare_removed_classes,
+    convexity,
+    empirical_complexities,
+    estimation_error_bound,
+    get_loss,
+    gradient_moments,
+    labeled_rows_needed,
+    largest_loss,
+    loss_complexities,
+    measured_loss_bound,
+    resample_risks,
+    risk_hessian,
+    risk_variance,
+    supervised_weights,
+    unlabeled_rows_needed,
+)
 
 N_CLASSES, N_LABELED, N_UNLABELED, GAMMA, L2 = 5, 40, 400, 0.25, 0.01
 N_SPLITS = 50

@@ -6,10 +6,13 @@
 - Variance: `class_moments` or `gradient_moments`, then `risk_variance`; `resample_risks`.
 - Convexity: `convexity`.
 - Constants: `feature_bound`, `measured_loss_bound`, `largest_loss`, `lipschitz_constant`.
+- Ingredients: `get_loss`, `supervised_weights`.
 
 Label codes run from 0 to K − 1 in class order, −1 where unlabelled.
 """
 
+from .._risk.losses import get_loss
+from .._risk.risks import supervised_weights
 from ._convexity import convexity
 from ._empirical import EmpiricalComplexities, empirical_complexities
 from ._estimation_error import (
@@ -53,6 +56,7 @@ __all__ = [
     "empirical_complexities",
     "estimation_error_bound",
     "feature_bound",
+    "get_loss",
     "gradient_moments",
     "gradient_values",
     "labeled_rows_needed",
@@ -63,5 +67,6 @@ __all__ = [
     "resample_risks",
     "risk_hessian",
     "risk_variance",
+    "supervised_weights",
     "unlabeled_rows_needed",
 ]

@@ -208,7 +208,8 @@ def search(
             losses = judge(setting, candidate, held_out)
             tried.append((results["loss"][-1], setting, candidate, held_out, losses))
     _, setting, supervised, supervised_held_out, supervised_losses = min(
-        tried, key=lambda trial: trial[0]
+        tried,
+        key=lambda trial: round(trial[0], 12),  # of equal ones the first, whatever rounding says
     )
     rows = settings[setting]
     chosen, chosen_held_out, best_gain = supervised, supervised_held_out, Gain()
