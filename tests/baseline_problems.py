@@ -80,7 +80,7 @@ def transductive_value(model, X, y, labels):
     return (
         0.5 * model.l2 * np.sum((model.coef_ * scale) ** 2)
         + own[~unlabeled].mean()
-        + model.unlabeled_weight * own[unlabeled].mean()
+        + model.pseudo_label_weight * own[unlabeled].mean()
     )
 
 

@@ -36,7 +36,7 @@ def self_training(**settings):
 
 
 def peer(**settings):
-    return PeerClassifier(LogisticRegression(), penalty="C", **settings)
+    return PeerClassifier(LogisticRegression(), l2_parameter="C", **settings)
 
 
 ESTIMATORS = [transductive, transductive_kernel, manifold, self_training, peer]
@@ -81,7 +81,11 @@ def test_error_says_what_to_do(make, settings, rows, labels, message):
     ("make", "settings", "message"),
     [
         (TransductiveOrdinalClassifier, {"model": "tree"}, "model='tree'.*'linear' or 'kernel'"),
-        (TransductiveOrdinalClassifier, {"unlabeled_weight": -1}, "unlabeled_weight=-1 must be"),
+        (
+            TransductiveOrdinalClassifier,
+            {"pseudo_label_weight": -1},
+            "pseudo_label_weight=-1 must be",
+        ),
         (TransductiveOrdinalClassifier, {"max_rounds": 0}, "max_rounds=0 must be a whole number"),
         (transductive_kernel, {"bandwidth": 0.0}, "bandwidth=0.0 must be a number above 0"),
         (transductive_kernel, {"centers": "some"}, "centers='some' must be 'labeled', 'all'"),
@@ -98,7 +102,7 @@ def test_settings_of_their_own(make, settings, message):
 def test_settings_of_wrappers():
     with pytest.raises(ValueError, match="n_rounds=0 must be a whole number"):
         OrdinalSelfTraining(LinearOrdinalClassifier(), n_rounds=0).fit(X, Y)
-    with pytest.raises(ValueError, match=r"penalty=None must name.*'alpha', 'C'"):
+    with pytest.raises(ValueError, match=r"l2_parameter=None must name.*'alpha', 'C'"):
         PeerClassifier(LogisticRegression(), l2=1.0).fit(X, Y)
 
 

@@ -123,8 +123,8 @@ def test_the_objective_never_rises_at_fixed_weight(loss, margin, model, monkeypa
     monkeypatch.setattr(_pseudo_labels.PseudoLabeling, "descend", checked_descend)
     X, _, y = noisy_rows(seed=1, n_labeled=9, n_unlabeled=150)
     settings = {"loss": loss, "margin": margin, "model": model, "class_prior": PRIOR}
-    fitted = TransductiveOrdinalClassifier(**settings, unlabeled_weight=2.0).fit(X, y)
-    assert n_checked["refits"] >= len(fitted.unlabeled_weights_)
+    fitted = TransductiveOrdinalClassifier(**settings, pseudo_label_weight=2.0).fit(X, y)
+    assert n_checked["refits"] >= len(fitted.pseudo_label_weights_)
     assert n_checked["changes"] > 0
     for values in fitted.objective_history_:
         assert (np.diff(values) <= slack).all()
@@ -193,7 +193,7 @@ def test_the_kernel_model_learns_from_clusters_too(loss):
 def test_the_fit_is_a_weighted_supervised_one_of_its_own_labels(loss, weight):
     X, _, y = noisy_rows()
     model = TransductiveOrdinalClassifier(
-        loss=loss, unlabeled_weight=weight, l2=0.02, standardize=False, class_prior=PRIOR
+        loss=loss, pseudo_label_weight=weight, l2=0.02, standardize=False, class_prior=PRIOR
     ).fit(X, y)
     row_weights = np.where(np.isnan(y), weight / 45, 1 / 15)
     refit = LinearOrdinalClassifier(loss=loss, l2=0.02 / (1 + weight), standardize=False)
@@ -212,7 +212,7 @@ def test_no_weight_and_no_unlabelled_rows_are_the_supervised_fit(model):
     }
     for rows, weight in ((np.arange(len(y)), 0.0), (np.flatnonzero(labeled), 1.0)):
         supervised = kinds[model](unlabeled_weight=0.0).fit(X[rows], y[rows])
-        fitted = TransductiveOrdinalClassifier(model=model, unlabeled_weight=weight)
+        fitted = TransductiveOrdinalClassifier(model=model, pseudo_label_weight=weight)
         fitted.fit(X[rows], y[rows])
         np.testing.assert_allclose(fitted.coef_, supervised.coef_)
         np.testing.assert_allclose(fitted.thresholds_, supervised.thresholds_)
@@ -225,7 +225,9 @@ def test_no_weight_and_no_unlabelled_rows_are_the_supervised_fit(model):
 @pytest.mark.parametrize("last", [1e-6, 1e-5, 0.7, 1.0])
 def test_the_weight_doubles_to_its_final_value(last):
     X, _, y = noisy_rows()
-    weights = TransductiveOrdinalClassifier(unlabeled_weight=last).fit(X, y).unlabeled_weights_
+    weights = (
+        TransductiveOrdinalClassifier(pseudo_label_weight=last).fit(X, y).pseudo_label_weights_
+    )
     assert weights[-1] == last
     assert weights[0] == min(last, 1e-5)
     np.testing.assert_allclose(weights[1:-1] / weights[:-2], 2.0)

@@ -353,7 +353,7 @@ def test_grid_search_and_pickle():
 
 
 def test_progress_is_shown_where_asked(capsys):
-    NeuralOrdinalClassifier(**QUICK, progress=True).fit(X, Y)
+    NeuralOrdinalClassifier(**QUICK, verbose=True).fit(X, Y)
     shown = capsys.readouterr().err
     assert "15/15" in shown
     assert "train_loss" in shown

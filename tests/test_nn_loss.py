@@ -104,11 +104,11 @@ def test_gradcheck(loss, margin, correction):
     assert torch.autograd.gradcheck(risk, (latent, *start))
 
 
-@pytest.mark.parametrize("order", ["ordered", "free"])
+@pytest.mark.parametrize("ordered", [True, False])
 @pytest.mark.parametrize("loss", ["at", "it", "cl", "ls", "lad"])
-def test_order_penalty_and_prediction_thresholds(loss, order):
+def test_order_penalty_and_prediction_thresholds(loss, ordered):
     """Against the objective, which writes its gaps in other variables."""
-    module = make_loss(loss=loss, order_penalty=3.0, thresholds=order)
+    module = make_loss(loss=loss, order_penalty=3.0, ordered_thresholds=ordered)
     objective = build_objective(PROBLEM, loss=loss, order_penalty=3.0, l2=0.0, standardize=False)
     coef = np.array([0.4, -0.2, 0.3])
     scored = module.thresholds.for_loss().detach().numpy()
@@ -132,7 +132,7 @@ def test_thresholds_start_where_the_objective_starts(loss):
 
 
 def test_closed_gaps_cost_infinity_and_never_nan():
-    module = make_loss(thresholds="free", order_penalty=10.0)
+    module = make_loss(ordered_thresholds=False, order_penalty=10.0)
     with torch.no_grad():
         module.thresholds.values.copy_(torch.tensor([0.0, 0.0, 1.0]))
     value = module(torch.as_tensor(PROBLEM.X[:, 0]), CODES)
@@ -237,9 +237,9 @@ def test_held_out_estimate_has_no_correction_and_no_penalty():
     assert not module.estimate(scores, CODES).requires_grad
 
 
-@pytest.mark.parametrize("order", ["ordered", "free"])
-def test_thresholds_start_where_the_order_penalty_is_zero(order):
-    module = make_loss(thresholds=order, order_penalty=10.0)
+@pytest.mark.parametrize("ordered", [True, False])
+def test_thresholds_start_where_the_order_penalty_is_zero(ordered):
+    module = make_loss(ordered_thresholds=ordered, order_penalty=10.0)
     assert torch.diff(module.thresholds()).min() > 1.5
     latent = torch.as_tensor(PROBLEM.X[:, 0])
     assert module(latent, CODES) == module.estimate(latent, CODES)
@@ -262,8 +262,8 @@ def test_it_can_be_copied_and_pickled_after_use():
         ({"unlabeled_weight": 2}, "unlabeled_weight=2 must be a number from 0 to 1"),
         ({"correction": "relu"}, "correction='relu'.*non_negative"),
         ({"correction_step": "ascent"}, "correction_step='ascent'.*descent_ascent"),
-        ({"thresholds": "sorted"}, "thresholds='sorted'.*'free'"),
-        ({"thresholds": "free"}, "order_penalty > 0"),
+        ({"ordered_thresholds": "sorted"}, "ordered_thresholds='sorted'"),
+        ({"ordered_thresholds": False}, "order_penalty > 0"),
         ({"order_penalty": -1}, "order_penalty=-1 must be"),
         ({"removed_class": 4}, "removed_class=4 must be a code 0 to 3"),
         ({"removed_class": "smallest"}, "needs class_counts.*'median'"),

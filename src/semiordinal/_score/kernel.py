@@ -80,30 +80,10 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
 
     Other Parameters
     ----------------
-    margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
-        Binary loss that "at" and "it" are made of; the other losses do not use it.
-    removed_class : {"smallest", "largest", "median"} or a class, default="median"
-        The class whose loss the unlabelled rows stand in for: the one with the fewest or the most
-        labels, the middle of the order (the lower of two), or a class by name.
-    supervised_weights : {"rows", "prior"}, default="rows"
-        How the supervised part of the risk weighs labelled rows: all alike, or each class by its
-        share in ``class_prior``.
-    correction : {"none", "non_negative", "leaky", "absolute"}, default="none"
-        What is done where the unlabelled part of the risk, an estimate of something that is at
-        least zero, falls below: nothing; cut at zero; multiply by ``leak``; change sign.
-    leak : float, at most 0, default=-0.2
-        λ of the leaky correction.
-    order_penalty : float, default=0.0
-        μ in ``μ Σ max(0, −log gap)`` over the gaps between thresholds. Thresholds are ordered
-        without it; it pushes gaps towards one.
-    solver : {"auto", "closed_form", "newton", "lbfgs", "smoothing"}, default="auto"
-        "auto" takes the closed form for quadratic objectives, Newton for other smooth ones,
-        smoothing for margins with kinks, and L-BFGS for many coefficients.
-    max_iter : int, default=1000
-        Most iterations of one descent; smoothing makes several, and so do several starts.
-    tol : float, default=1e-8
-        Largest entry of the gradient to stop at. L-BFGS may stop at up to 1e-4 where rounding lets
-        it go no further.
+    margin, removed_class, supervised_weights, correction, leak, order_penalty
+        What the risk is made of: as of `LinearOrdinalClassifier`.
+    solver, max_iter, tol
+        How it is minimised: as of `LinearOrdinalClassifier`.
 
     Attributes
     ----------
@@ -118,32 +98,10 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         σ, in units of the (standardised) columns.
     column_mean_, column_scale_ : arrays of shape (n_features,)
         What columns are centred and scaled by.
-    thresholds_ : array of shape (n_classes - 1,)
-        Thresholds of the latent score, in ascending order.
-    classes_ : array of shape (n_classes,)
-        Classes in order.
-    class_prior_ : array of shape (n_classes,)
-        Class probabilities used.
-    removed_class_ : scalar
-        The class removed; it has no effect on a supervised fit.
-    objective_value_ : float
-        The value reached.
-    is_convex_ : bool
-        Whether the objective was certified convex, so that the fit is its global minimum. (It may
-        be that without the certificate, as where a correction turns out not to bind.)
-    n_iter_ : int
-        Iterations of the solver.
-    n_labeled_, n_unlabeled_ : int
-        Rows learnt from.
-    n_passes_ : int
-        How often ``X_unlabeled`` was read, where it is a source of rows.
-    subsampling_ : SubsamplingCost or None
-        What it cost to draw from the unlabelled rows, where ``max_unlabeled`` did, by estimate:
-        ``by_draw`` and ``by_labels``, relative to the size of the parameters. None without Hessian.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names, where X had names.
+    thresholds_, classes_, class_prior_, removed_class_, objective_value_, is_convex_
+        As of `LinearOrdinalClassifier`.
+    n_iter_, n_labeled_, n_unlabeled_, n_passes_, subsampling_, n_features_in_, feature_names_in_
+        As of `LinearOrdinalClassifier`.
 
     See Also
     --------
@@ -309,33 +267,12 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         which holds rough scores back, or that of the weights of the centres, as in the paper.
     standardize : bool, default=True
         Centre and scale the columns of X by their mean and deviation over all rows first.
-    margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
-        Binary loss that "at" and "it" are made of; the other losses do not use it.
-    unlabeled_weights : sequence of float in [0, 1], default=(0.1, 0.25, 0.5)
-        Candidates for γ beside 0, the labelled rows alone; empty for these only.
-    removed_classes : sequence of rules and classes, default=("median",)
-        Candidates for the class whose loss the unlabelled rows stand in for: "smallest",
-        "largest", "median", or classes by name.
-    supervised_weights : {"rows", "prior"}, default="rows"
-        How the supervised part of the risk weighs labelled rows: all alike, or each class by its
-        share in ``class_prior``.
-    correction : {"none", "non_negative", "leaky", "absolute"}, default="none"
-        What is done where the unlabelled part of the risk, an estimate of something that is at
-        least zero, falls below: nothing; cut at zero; multiply by −0.2; change sign.
-    criterion : {"surrogate", "task", "semi", "plug_in"}, default="surrogate"
-        What candidates are compared by, on held-out rows: the loss that is minimised; the task
-        loss; the unbiased semi-supervised estimate of the task loss; or the first, with γ by the
-        formula of least gradient variance.
+    margin, unlabeled_weights, removed_classes, supervised_weights, correction, criterion
+        What is searched, and by what: as of `LinearOrdinalClassifierCV`.
     n_repeats : int, default=1
         How often to split into folds.
-    safety : float, default=2.0
-        Standard errors by which a cross-validated gain must exceed zero before the fit departs from
-        that to the labelled rows alone. (How far thresholds follow given class priors is another
-        matter: as far as lowers the estimated excess risk the most.)
-    max_iter : int, default=1000
-        Most iterations of one descent; smoothing makes several, and so do several starts.
-    tol : float, default=1e-8
-        Largest entry of the gradient to stop the final fit at.
+    safety, max_iter, tol : float, int, float
+        As of `LinearOrdinalClassifierCV`.
 
     Attributes
     ----------

@@ -183,12 +183,12 @@ def _label_spreading(
 def _all_threshold_peer(
     home: str, common: CommonSettings, /, l2: float = 0.01, **settings: Any
 ) -> BaseEstimator:
-    return PeerClassifier(import_module(home).LogisticAT(), l2=l2, penalty="alpha", **settings)
+    return PeerClassifier(import_module(home).LogisticAT(), l2=l2, l2_parameter="alpha", **settings)
 
 
 def _multinomial(common: CommonSettings, /, l2: float = 0.01, **settings: Any) -> BaseEstimator:
     logistic = LogisticRegression(max_iter=1000, random_state=common.random_state)
-    return PeerClassifier(logistic, l2=l2, penalty="C", **settings)
+    return PeerClassifier(logistic, l2=l2, l2_parameter="C", **settings)
 
 
 METHODS: dict[str, Method] = {

@@ -16,7 +16,7 @@ from .._rows.training import check_every_class_labeled, feature_rows, fresh_fit,
 from .._utils.checks import check_flag, check_number
 from ._points import scaled_points
 
-_PENALTIES = ("alpha", "C")
+_L2_PARAMETERS = ("alpha", "C")
 
 
 class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
@@ -31,7 +31,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
     l2 : float, optional
         Weight of half the squared norm of the coefficients beside the mean loss, as in
         `LinearOrdinalClassifier`; by default the estimator's own setting.
-    penalty : {"alpha", "C"}, optional
+    l2_parameter : {"alpha", "C"}, optional
         The estimator's parameter that sets it, for the summed loss: ``alpha`` multiplies
         the penalty, ``C`` the loss.
     standardize : bool, default=True
@@ -60,7 +60,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         *,
         keep_unlabeled: bool = False,
         l2: float | None = None,
-        penalty: str | None = None,
+        l2_parameter: str | None = None,
         standardize: bool = True,
         classes: Any = None,
         missing_label: Any = math.nan,
@@ -68,7 +68,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.keep_unlabeled = keep_unlabeled
         self.l2 = l2
-        self.penalty = penalty
+        self.l2_parameter = l2_parameter
         self.standardize = standardize
         self.classes = classes
         self.missing_label = missing_label
@@ -86,7 +86,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        self._check_penalty()
+        self._check_l2_parameter()
         check_flag("standardize", self.standardize)
         check_flag("keep_unlabeled", self.keep_unlabeled)
         with fresh_fit(self):
@@ -101,21 +101,21 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
             self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
-    def _check_penalty(self) -> None:
+    def _check_l2_parameter(self) -> None:
         if self.l2 is None:
             return
         check_number("l2", self.l2, 0)
-        if self.penalty not in _PENALTIES:
+        if self.l2_parameter not in _L2_PARAMETERS:
             raise ValueError(
-                f"penalty={self.penalty!r} must name the estimator's parameter that l2 sets, one "
-                f"of {list(_PENALTIES)}."
+                f"l2_parameter={self.l2_parameter!r} must name the estimator's parameter that l2 "
+                f"sets, one of {list(_L2_PARAMETERS)}."
             )
 
     def _penalty_setting(self, n_labeled: int) -> dict[str, float]:
         if self.l2 is None:
             return {}
         alpha = float(self.l2) * n_labeled
-        if self.penalty == "alpha":
+        if self.l2_parameter == "alpha":
             return {"alpha": alpha}
         return {"C": 1 / alpha if alpha else math.inf}
 

@@ -28,7 +28,7 @@ _FIRST_WEIGHT = 1e-5
 class TransductiveOrdinalClassifier(ThresholdPredictor):
     """Ordinal classifier that guesses the unlabelled rows' labels, in known numbers (TOR-style).
 
-    It minimises ``(l2/2)‖w‖² + mean loss of the labelled rows + unlabeled_weight · mean loss
+    It minimises ``(l2/2)‖w‖² + mean loss of the labelled rows + pseudo_label_weight · mean loss
     of the unlabelled rows`` over coefficients, thresholds and the labels of the unlabelled
     rows, where each class gets as many of those as its prior says. The fit starts from the
     labelled rows alone, and takes turns: label the unlabelled rows by the rank of their
@@ -43,7 +43,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         As in `LinearOrdinalClassifier`.
     margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
         As in `LinearOrdinalClassifier`.
-    unlabeled_weight : float, at least 0, default=1.0
+    pseudo_label_weight : float, at least 0, default=1.0
         Final weight of the unlabelled rows' mean loss, next to 1 for the labelled rows'.
     l2 : float, default=0.01
         Weight of half the squared norm of the coefficients.
@@ -79,7 +79,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
     objective_history_ : list of arrays
         Values of the objective at each weight of the unlabelled rows: at the start, then
         after every refit and every change of labels. None is above the one before.
-    unlabeled_weights_ : array
+    pseudo_label_weights_ : array
         Those weights.
     classes_, class_prior_ : arrays of shape (n_classes,)
     n_iter_ : int
@@ -123,7 +123,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         model: str = "linear",
         loss: str = "at",
         margin: str = "logistic",
-        unlabeled_weight: float = 1.0,
+        pseudo_label_weight: float = 1.0,
         l2: float = 0.01,
         bandwidth: float = 1.0,
         centers: Any = "labeled",
@@ -139,7 +139,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         self.model = model
         self.loss = loss
         self.margin = margin
-        self.unlabeled_weight = unlabeled_weight
+        self.pseudo_label_weight = pseudo_label_weight
         self.l2 = l2
         self.bandwidth = bandwidth
         self.centers = centers
@@ -170,7 +170,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         loss = get_loss(self.loss, self.margin)
         learner = self._learner()
         learner._check_parameters()
-        check_number("unlabeled_weight", self.unlabeled_weight, 0)
+        check_number("pseudo_label_weight", self.pseudo_label_weight, 0)
         check_count("max_rounds", self.max_rounds)
         with fresh_fit(self):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
@@ -196,7 +196,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
             self.learner_ = learner
             self.coef_, self.thresholds_ = learner.coef_, learner.thresholds_
             self.transduction_ = rows.classes[labeling.fill(last.pseudo_codes)]
-            self.unlabeled_weights_ = weights
+            self.pseudo_label_weights_ = weights
             self.objective_history_ = [descent.values for descent in descents[1:]]
             self.objective_value_ = float(last.values[-1])
             self.n_iter_ = sum(descent.n_iter for descent in descents)
@@ -220,7 +220,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
 
     def _weights(self, n_unlabeled: int) -> Array:
         """Weights of the unlabelled rows' loss: doubling, and the last as asked for."""
-        last = float(self.unlabeled_weight)
+        last = float(self.pseudo_label_weight)
         if not n_unlabeled or last == 0:
             return np.empty(0)
         n_doublings = max(0, math.ceil(math.log2(last / _FIRST_WEIGHT)))
@@ -240,7 +240,7 @@ def _warn_if_unsettled(descent: Descent, max_rounds: int) -> None:
     if not descent.settled:
         warnings.warn(
             f"Labels of unlabelled rows still changed after {max_rounds} rounds at the final "
-            "unlabeled_weight. Raise max_rounds, or lower unlabeled_weight.",
+            "pseudo_label_weight. Raise max_rounds, or lower pseudo_label_weight.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -135,7 +135,7 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
     resume : bool, default=False
         Continue from the checkpoint in ``checkpoint_dir``, if there is one; the result is that
         of a run without interruption.
-    progress : bool, default=False
+    verbose : bool, default=False
         Show a progress bar.
     random_state : int, RandomState or None, default=None
         For starting weights, batches, dropout and held-out rows. The same number gives the
@@ -213,7 +213,7 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         checkpoint_dir: Any = None,
         checkpoint_every: int = 10,
         resume: bool = False,
-        progress: bool = False,
+        verbose: bool = False,
         random_state: Any = None,
     ):
         self.module = module
@@ -243,7 +243,7 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         self.checkpoint_dir = checkpoint_dir
         self.checkpoint_every = checkpoint_every
         self.resume = resume
-        self.progress = progress
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
@@ -393,7 +393,7 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         done = 0 if checkpoint is None else len(checkpoint["history"])
         last = max(int(self.max_epochs), done)
         callbacks: list[Any] = [EpochSeed(run["seed"], sampler), LastGoodState()]
-        if self.progress:
+        if self.verbose:
             callbacks.append(EpochProgress(last, done))
         if stopping is not None:
             callbacks.append(stopping)

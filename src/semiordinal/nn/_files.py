@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _FORMAT = "semiordinal.nn 1"
 _PLAIN = ("n_labeled_", "n_unlabeled_", "n_iter_", "is_convex_", "objective_value_", "history_")
 _ARRAYS = ("class_prior_", "column_mean_", "column_scale_", "thresholds_")
+# Parameters that had another name when the first files were written.
+_FORMER_NAMES = {"progress": "verbose"}
 # Code, or where a run took place: not part of the model.
 _LEFT_OUT = ("module", "module_params", "optimizer", "device", "checkpoint_dir", "resume")
 
@@ -78,7 +80,8 @@ def read_model(
         )
     if module_params is None and content["default_module"]:
         module_params = content["module_params"]
-    model = cls(module=module, module_params=module_params, device=device, **content["parameters"])
+    parameters = {_FORMER_NAMES.get(k, k): v for k, v in content["parameters"].items()}
+    model = cls(module=module, module_params=module_params, device=device, **parameters)
     for name, tensor in content["arrays"].items():
         setattr(model, name, tensor.cpu().numpy())
     for name, value in content["values"].items():

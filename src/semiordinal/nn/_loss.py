@@ -14,7 +14,7 @@ from .._risk.objective import starting_thresholds, widen_gaps
 from .._risk.risks import REMOVED_CLASSES, LabelWeights, Risk, get_correction, removed_by_rule
 from .._rows import RowLabels
 from .._rows.labels import resolve_prior
-from .._utils.checks import check_choice, check_number
+from .._utils.checks import check_choice, check_flag, check_number
 from .._utils.typing import Array, Codes
 from ._function import RiskFunction
 from ._thresholds import (
@@ -25,7 +25,6 @@ from ._thresholds import (
     order_penalty_of,
 )
 
-THRESHOLDS = ("ordered", "free")
 CORRECTION_STEPS = ("gradient", "descent_ascent")
 
 
@@ -58,9 +57,9 @@ class SemiOrdinalLoss(nn.Module):
         the negative part and nothing else, as in non-negative risk estimation (Kiryo et
         al., 2017), so that a step undoes the overfitting first; the value is still the
         corrected one, so do not use it with line searches.
-    thresholds : {"ordered", "free"}, default="ordered"
-        "ordered": a first threshold and gaps that cannot be negative. "free": one parameter
-        each, in order through ``order_penalty`` alone; where a step still takes a gap to
+    ordered_thresholds : bool, default=True
+        Learn a first threshold and gaps that cannot be negative. If False, thresholds are one
+        parameter each, in order through ``order_penalty`` alone; where a step still takes a gap to
         zero or below, the value is infinite. LS and LAD learn one threshold in any case.
     order_penalty : float, default=0.0
         μ in ``μ Σ max(0, −log gap)``, added to the risk while training.
@@ -101,7 +100,7 @@ class SemiOrdinalLoss(nn.Module):
         correction: str = "leaky",
         leak: float = -0.2,
         correction_step: str = "gradient",
-        thresholds: str = "ordered",
+        ordered_thresholds: bool = True,
         order_penalty: float = 0.0,
         class_prior: Any = "labels",
         class_counts: Any = None,
@@ -113,7 +112,7 @@ class SemiOrdinalLoss(nn.Module):
         check_number("unlabeled_weight", unlabeled_weight, 0, 1)
         check_number("order_penalty", order_penalty, 0)
         check_choice("correction_step", correction_step, CORRECTION_STEPS)
-        check_choice("thresholds", thresholds, THRESHOLDS)
+        check_flag("ordered_thresholds", ordered_thresholds)
         self.n_classes = int(n_classes)
         self.missing_label = missing_label
         self.order_penalty = float(order_penalty)
@@ -132,12 +131,12 @@ class SemiOrdinalLoss(nn.Module):
         if self._loss.unit_gaps:
             first = start[0] - self._loss.score_offsets(self.n_classes)[0]
             self.thresholds = UnitThresholds(first, self._loss, self.n_classes)
-        elif thresholds == "ordered":
+        elif ordered_thresholds:
             self.thresholds = OrderedThresholds(start)
         elif not order_penalty:
             raise ValueError(
-                "thresholds='free' has nothing to keep them in order: set order_penalty > 0 "
-                "(the paper's is 10), or use thresholds='ordered'."
+                "ordered_thresholds=False leaves nothing to keep them in order: set "
+                "order_penalty > 0 (the paper's is 10), or ordered_thresholds=True."
             )
         else:
             self.thresholds = FreeThresholds(start)
