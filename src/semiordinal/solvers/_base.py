@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._typing import Array
 from ..objective import Objective
+from ..rows import Design
 
 # An objective that may have no minimum has none if it falls so many times its first value
 # below zero.
@@ -57,11 +58,9 @@ class Solver(ABC):
         """Minimise from a start; the objective must be one that is not refused."""
 
 
-def affords_hessian(objective: Objective) -> bool:
+def affords_hessian(design: Design, n_variables: int) -> bool:
     """Whether a solver that uses the Hessian is the faster one."""
-    is_sparse = objective.risk.design.is_sparse
-    most = _HESSIAN_SPARSE_VARIABLES if is_sparse else _HESSIAN_VARIABLES
-    return objective.n_variables <= most
+    return n_variables <= (_HESSIAN_SPARSE_VARIABLES if design.is_sparse else _HESSIAN_VARIABLES)
 
 
 def held_by_bounds(
