@@ -2,7 +2,7 @@
 
     python benchmarks/tuned.py run --data FOLDER --results FOLDER   # resumes where it stopped
     python benchmarks/tuned.py report --results FOLDER              # tables, and the limits
-    python benchmarks/tuned.py speed                                # CPU time of one search
+    python benchmarks/tuned.py speed                                # CPU time of searches
 
 Every set of at least 600 rows; classes of which fewer than two labelled rows are to be expected
 are merged with their smaller neighbour. A record is one file: the error on the test rows of one
@@ -23,8 +23,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.stats import wilcoxon
+from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from semiordinal import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
 from semiordinal._utils.files import atomic_write
 from semiordinal.baselines import get_method
 
@@ -271,22 +273,38 @@ def check_limits(records: pd.DataFrame) -> None:
     print(f"  cells above +2 %: {(many['change'] > 0.02).sum()} of {len(many)}")
 
 
-def speed(arguments: argparse.Namespace) -> None:
-    """CPU time of a full search with 20 labels, 2000 unlabelled rows and 10 columns."""
+def timed_fit(model: BaseEstimator, n_labeled: int) -> float:
+    """Median CPU time of a fit to some labels, 2000 unlabelled rows and 10 columns."""
     random = np.random.default_rng(0)
-    X = random.normal(size=(2020, 10))
-    codes = np.digitize(X[:, 0] - X[:, 1] + random.logistic(size=2020), [-1.5, -0.5, 0.5, 1.5])
-    y = np.where(np.arange(2020) < 20, codes, np.nan)
-    prior = np.bincount(codes) / 2020
+    n_rows = n_labeled + 2000
+    X = random.normal(size=(n_rows, 10))
+    codes = np.digitize(X[:, 0] - X[:, 1] + random.logistic(size=n_rows), [-1.5, -0.5, 0.5, 1.5])
+    y = np.where(np.arange(n_rows) < n_labeled, codes, np.nan)
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        model.fit(X, y)
+        times.append(time.process_time() - start)
+    return float(np.median(times))
+
+
+def speed(arguments: argparse.Namespace) -> None:
+    """CPU time of full searches on one thread, each beside its limit."""
     with threadpool_limits(1):
         for loss in LOSSES:
-            model = get_method("tuned").build(loss=loss, class_prior=prior, random_state=0)
-            times = []
-            for _ in range(5):
-                start = time.process_time()
-                model.fit(X, y)
-                times.append(time.process_time() - start)
-            print(f"{loss}: {np.median(times):.2f} s of CPU time for a search (limit: 1 s)")
+            model = get_method("tuned").build(loss=loss, class_prior="uniform", random_state=0)
+            print(f"{loss}, 20 labels: {timed_fit(model, 20):.2f} s for a search (limit: 1 s)")
+        logistic = timed_fit(LinearOrdinalClassifierCV(cv=5, random_state=0), 50)
+        for settings in ({"margin": "hinge"}, {"margin": "double_hinge"}, {"loss": "lad"}):
+            kinked = LinearOrdinalClassifierCV(cv=5, random_state=0, **settings)
+            times = timed_fit(kinked, 50) / logistic
+            print(f"{settings}, 50 labels: {times:.1f} times the logistic margin's (limit: 5)")
+        for n_labeled, limit in ((500, 1.5), (1000, 8.0)):
+            for penalty in ("coef", "function"):
+                kernel = KernelOrdinalClassifierCV(cv="loo", penalty=penalty, random_state=0)
+                seconds = timed_fit(kernel, n_labeled)
+                name = f"kernel, penalty={penalty!r}, leave-one-out, {n_labeled} labels"
+                print(f"{name}: {seconds:.2f} s (limit: {limit} s)")
 
 
 def main() -> None:

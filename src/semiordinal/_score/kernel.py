@@ -236,8 +236,11 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         Candidates for the weight of the penalty.
     bandwidths : sequence of float, default=(0.5, 1.0, 2.0)
         Candidates for σ, as multiples of the median distance between labelled rows.
-    cv : int, splitter, splits or "loo", default=5
-        Folds of the labelled rows; "loo" leaves out one at a time, from one fit for each penalty.
+    cv : "auto", "loo", int, splitter or splits, default="auto"
+        Which labelled rows are held out when. "loo" leaves out one at a time, which takes one fit
+        for each penalty with AT and LS, and with IT on labelled rows alone, if the margin is
+        logistic or squared, and as many fits as rows otherwise. "auto" is "loo" in the former
+        cases, and else five folds.
     thresholds : {"auto", "risk", "calibrated", "prior"}, default="auto"
         The risk's own; those of a calibrated model of the label given the score, on held-out
         labelled rows; or those at which the unlabelled rows have the class priors. "auto" takes the
@@ -323,7 +326,7 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         class_prior: Any = "labels",
         l2s: Any = (0.1, 0.01, 0.001, 0.0001, 0.00001),
         bandwidths: Any = (0.5, 1.0, 2.0),
-        cv: Any = 5,
+        cv: Any = "auto",
         thresholds: str = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,

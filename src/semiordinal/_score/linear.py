@@ -217,8 +217,11 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
         rows, which may differ. Known probabilities are worth giving.
     l2s : sequence of float
         Candidates for the weight of half the squared norm of the coefficients.
-    cv : int, splitter, splits or "loo", default=5
-        Folds of the labelled rows; "loo" leaves out one at a time, from one fit for each penalty.
+    cv : "auto", "loo", int, splitter or splits, default="auto"
+        Which labelled rows are held out when. "loo" leaves out one at a time, which takes one fit
+        for each penalty with AT and LS, and with IT on labelled rows alone, if the margin is
+        logistic or squared, and as many fits as rows otherwise. "auto" is "loo" in the former
+        cases, and else five folds.
     thresholds : {"auto", "risk", "calibrated", "prior"}, default="auto"
         The risk's own; those of a calibrated model of the label given the score, on held-out
         labelled rows; or those at which the unlabelled rows have the class priors. "auto" takes the
@@ -308,8 +311,8 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
     >>> y = np.where(np.arange(500) < 30, truth, np.nan)
     >>> prior = np.bincount(truth) / 500
     >>> model = LinearOrdinalClassifierCV(class_prior=prior, random_state=0).fit(X, y)
-    >>> model.l2_, model.unlabeled_weight_, round(model.prior_share_, 2)
-    (0.3, 0.0, 1.0)
+    >>> model.l2_, round(model.prior_share_, 2)
+    (0.3, 1.0)
     """
 
     def __init__(
@@ -318,7 +321,7 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
         loss: str = "at",
         class_prior: Any = "labels",
         l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
-        cv: Any = 5,
+        cv: Any = "auto",
         thresholds: str = "auto",
         standardize: bool = True,
         classes: Any = None,

@@ -26,6 +26,7 @@ from .tuning import (
     Fold,
     TuningRows,
     get_criterion,
+    has_shortcut,
     labeled_folds,
     leave_one_out_path,
     search,
@@ -34,6 +35,7 @@ from .tuning import (
 
 # Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
 _PENALTY_WITHOUT_FOLDS = 0.01
+_FOLDS = 5
 
 
 class BaseTunedClassifier(ProbabilityPredictor):
@@ -95,10 +97,12 @@ class BaseTunedClassifier(ProbabilityPredictor):
                 self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label, False
             )
             check_every_class_labeled(rows)
-            self._fit_rows(rows, self._folds(rows, sample_weight))
+            # Splits as given are checked before any work is done.
+            folds = None if _is_auto(self.cv) else self._folds(rows, sample_weight)
+            self._fit_rows(rows, folds)
         return self
 
-    def _fit_rows(self, rows: TrainingRows, folds: list[Fold]) -> None:
+    def _fit_rows(self, rows: TrainingRows, folds: list[Fold] | None) -> None:
         loss = get_loss(self.loss, self.margin)
         is_estimated = isinstance(self.class_prior, str) and self.class_prior == ESTIMATED_PRIOR
         given = "labels" if is_estimated else self.class_prior
@@ -114,8 +118,10 @@ class BaseTunedClassifier(ProbabilityPredictor):
         rows = rows.read(take_gram=False, sample=draw)
         problems = [model._problem(rows, loss, risk, prior) for model in models]
         sample = rows.sample(draw)
-        folds = _folds_of_sample(folds, rows.labels.codes, sample.labels.codes)
         settings = [_tuning_rows(problem, sample) for problem in problems]
+        if folds is None:
+            folds = self._automatic_folds(rows, settings[0], removed)
+        folds = _folds_of_sample(folds, rows.labels.codes, sample.labels.codes)
         with blas_threads_for(settings[0].design.n_columns):
             if is_estimated and folds:
                 prior = self._estimated_prior(settings, folds)
@@ -176,13 +182,27 @@ class BaseTunedClassifier(ProbabilityPredictor):
 
     def _folds(self, rows: TrainingRows, sample_weight: Any) -> list[Fold]:
         codes = rows.labels.codes
-        if isinstance(self.cv, str):  # "loo"
-            return labeled_folds(codes, _each_alone(codes), 1, None)
         cv = self.cv
-        is_listed = not isinstance(cv, int | np.integer) and not hasattr(cv, "split")
+        is_listed = not isinstance(cv, int | np.integer | str) and not hasattr(cv, "split")
         if is_listed and np.ndim(sample_weight):
             cv = _without_zero_weights(cv, np.asarray(sample_weight))
         return labeled_folds(codes, cv, self.n_repeats, self.random_state)
+
+    def _automatic_folds(
+        self, rows: TrainingRows, setting: TuningRows, removed: list[int]
+    ) -> list[Fold]:
+        """Each row alone where one fit tells what all of these are worth; else five folds."""
+        l2 = float(self.l2s[0])
+        candidates = [Candidate(l2), *(Candidate(l2, *risk) for risk in self._risks(removed))]
+        is_quick = all(has_shortcut(setting, candidate) for candidate in candidates)
+        leave_one_out = is_quick and self.criterion != "plug_in"
+        cv = "loo" if leave_one_out else _FOLDS
+        return labeled_folds(rows.labels.codes, cv, self.n_repeats, self.random_state)
+
+    def _risks(self, removed: list[int]) -> list[tuple[float, int]]:
+        """Weights of unlabelled rows above zero to try, with classes to remove."""
+        weights = [float(weight) for weight in self.unlabeled_weights if weight > 0]
+        return [(weight, code) for weight in weights for code in removed]
 
     def _removed_codes(self, rows: TrainingRows) -> list[int]:
         """Classes that may be removed."""
@@ -194,16 +214,17 @@ class BaseTunedClassifier(ProbabilityPredictor):
     ) -> Choice | None:
         if not folds:
             return None
-        weights = [float(weight) for weight in self.unlabeled_weights if weight > 0]
+        # Folds of one row each may follow from one fit; the path falls back to a fit a fold.
+        one_by_one = all(len(fold.test) == 1 for fold in folds)
         return search(
             settings,
             folds,
             [float(l2) for l2 in self.l2s],
-            [(weight, code) for weight in weights for code in removed],
+            self._risks(removed),
             get_criterion(self.criterion),
             float(self.safety),
             int(self.max_iter),
-            leave_one_out_path if isinstance(self.cv, str) else None,
+            leave_one_out_path if one_by_one else None,
         )
 
     def _estimated_prior(self, settings: list[TuningRows], folds: list[Fold]) -> Array:
@@ -269,7 +290,7 @@ class BaseTunedClassifier(ProbabilityPredictor):
 
 def _tuning_rows(problem: FittingProblem, sample: TrainingRows) -> TuningRows:
     """The rows that the search looks at, as the columns of a problem."""
-    design = problem.columns_of(sample.in_memory).materialize()
+    design = problem.columns_of(sample.in_memory)
     return TuningRows(
         design, sample.labels, problem.loss, problem.coordinates, problem.class_prior, problem.risk
     )
@@ -316,11 +337,6 @@ def _nearest_penalty(l2s: Any) -> float:
     return min(map(float, l2s), key=distance)
 
 
-def _each_alone(codes: Codes) -> list[tuple[Codes, Codes]]:
-    labeled = np.flatnonzero(codes >= 0)
-    return [(labeled[labeled != row], np.array([row])) for row in labeled]
-
-
 def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
     """Splits of the rows that are left when those of weight zero are not."""
     position = np.cumsum(weights != 0) - 1
@@ -332,11 +348,18 @@ def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
     return [(kept(train), kept(test)) for train, test in pairs]
 
 
+def _is_auto(cv: Any) -> bool:
+    """Whether the folds are for the classifier to choose."""
+    return isinstance(cv, str) and cv == "auto"
+
+
 def _check_cv(cv: Any) -> None:
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
             raise ValueError(f"cv={cv!r} must be at least 2 folds.")
         return
     is_splits = not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
-    if not is_splits and cv != "loo":
-        raise ValueError(f"cv={cv!r} must be a number of folds, a splitter, splits, or 'loo'.")
+    if not is_splits and cv not in ("auto", "loo"):
+        raise ValueError(
+            f"cv={cv!r} must be a number of folds, a splitter, splits, 'loo' or 'auto'."
+        )

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._rows import Rows
 from ..._utils.typing import Array
 from ..objective import Objective
 
@@ -55,11 +56,9 @@ class Solver(ABC):
         """Minimise from a start; the objective must be one that is not refused."""
 
 
-def affords_hessian(objective: Objective) -> bool:
+def affords_hessian(design: Rows, n_variables: int) -> bool:
     """Whether a solver that uses the Hessian is the faster one."""
-    is_sparse = objective.risk.design.is_sparse
-    most = _HESSIAN_SPARSE_VARIABLES if is_sparse else _HESSIAN_VARIABLES
-    return objective.n_variables <= most
+    return n_variables <= (_HESSIAN_SPARSE_VARIABLES if design.is_sparse else _HESSIAN_VARIABLES)
 
 
 def held_by_bounds(

@@ -30,7 +30,9 @@ class Smoothing(Solver):
         return None if objective.kinks else "the objective is smooth already"
 
     def minimize(self, objective: Objective, start: Array) -> Solution:
-        by_newton = objective.is_convex and affords_hessian(objective)
+        by_newton = objective.is_convex and affords_hessian(
+            objective.risk.design, objective.n_variables
+        )
         inner = Newton if by_newton else LBFGS
         widths = _NEWTON_WIDTHS if by_newton else _LBFGS_WIDTHS
         n_iter = 0

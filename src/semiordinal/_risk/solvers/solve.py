@@ -90,7 +90,7 @@ def _check(objective: Objective, name: str) -> None:
 def _best(objective: Objective) -> type[Solver]:
     if objective.kinks:
         return Smoothing
-    if not affords_hessian(objective):
+    if not affords_hessian(objective.risk.design, objective.n_variables):
         return LBFGS
     return ClosedForm if objective.is_quadratic else Newton
 

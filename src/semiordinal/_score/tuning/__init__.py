@@ -1,6 +1,6 @@
 """The choice of penalty, risk and thresholds from training rows alone."""
 
-from .leave_one_out import leave_one_out_path
+from .leave_one_out import has_shortcut, leave_one_out_path
 from .problem import Candidate, Fold, TuningRows, labeled_folds, split_rows
 from .search import Choice, get_criterion, held_out_path, search
 
@@ -10,6 +10,7 @@ __all__ = [
     "Fold",
     "TuningRows",
     "get_criterion",
+    "has_shortcut",
     "held_out_path",
     "labeled_folds",
     "leave_one_out_path",

@@ -15,6 +15,7 @@ from scipy import linalg
 
 from ..._risk.empirical_risk import EmpiricalRisk
 from ..._risk.objective import Objective
+from ..._risk.risks import certify_convexity
 from ..._risk.solvers import affords_hessian, held_by_bounds, solve
 from ..._rows import dense_rows
 from ..._utils.typing import Array, Codes
@@ -23,17 +24,21 @@ from .row_removal import steps_without_rows
 from .search import FOLD_TOL, held_out_path, solver_variables
 
 
-def has_shortcut(objective: Objective) -> bool:
+def has_shortcut(rows: TuningRows, candidate: Candidate) -> bool:
     """Whether leave-one-out models follow from one fit.
 
     The barrier that keeps the thresholds of CL apart is too steep for one Newton step: without
     one of the two rows of a class, it leads to a gap of zero. An objective that is not convex may
     have no minimum near that of all rows.
     """
-    loss = objective.risk.loss
-    has_step = loss.margin.linear_odd is not None and not loss.has_gap_term
-    is_smooth = objective.kinks is None and objective.is_convex
-    return has_step and is_smooth and affords_hessian(objective)
+    loss, risk, coordinates = rows.loss, rows.candidate_risk(candidate), rows.coordinates
+    totals = rows.labels.totals(rows.n_classes)
+    table = risk.label_weights(totals[:-1], totals[-1], rows.class_prior)
+    is_smooth = loss.margin.smooth and loss.margin.linear_odd is not None
+    is_smooth = is_smooth and not loss.has_gap_term and risk.correction is None
+    n_variables = coordinates.n_coefs + coordinates.threshold_map.matrix.shape[1]
+    is_convex = certify_convexity(loss, table, None).holds
+    return is_smooth and is_convex and affords_hessian(rows.design, n_variables)
 
 
 def leave_one_out_path(
@@ -44,9 +49,9 @@ def leave_one_out_path(
     starts: FoldScores | None = None,
 ) -> list[FoldScores]:
     """As `held_out_path` for folds of one row, with one fit a candidate where that will do."""
-    objective = rows.objective(candidates[0])
-    if not has_shortcut(objective):
+    if not has_shortcut(rows, candidates[0]):
         return held_out_path(rows, folds, candidates, max_iter, starts)
+    objective = rows.objective(candidates[0])
     left_out = _LeftOut(rows, folds, candidates[0])
     start = objective.start()
     if starts is not None:

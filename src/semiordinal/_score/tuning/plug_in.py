@@ -81,4 +81,4 @@ def _gradients(
 def _columns(rows: TuningRows, chosen: Codes) -> Array:
     """Some rows as the penalty sees them, but for the centre, which thresholds make up for."""
     scale = 1.0 if rows.coordinates.scale is None else rows.coordinates.scale
-    return dense_rows(rows.kept_design.take(chosen)) / scale
+    return dense_rows(rows.materialized.take(chosen)) / scale

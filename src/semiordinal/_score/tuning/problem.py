@@ -191,7 +191,7 @@ class TuningRows:
         return np.flatnonzero(self.labels.codes < 0)
 
     @cached_property
-    def kept_design(self) -> Rows:
+    def materialized(self) -> Rows:
         """All rows; those of a setting that is not chosen are never asked for."""
         return self.design.materialize()
 
@@ -202,7 +202,9 @@ class TuningRows:
     @cached_property
     def unlabeled_design(self) -> RowsInMemory:
         """Unlabelled rows, or where there are none the labelled ones."""
-        return self.kept_design.take(self.unlabeled) if len(self.unlabeled) else self.labeled_design
+        return (
+            self.materialized.take(self.unlabeled) if len(self.unlabeled) else self.labeled_design
+        )
 
     @cached_property
     def row_weights(self) -> Array:
@@ -239,7 +241,7 @@ class TuningRows:
         risk = self.candidate_risk(candidate)
         if risk.unlabeled_weight:
             rows = np.sort(np.concatenate([rows, self.unlabeled]))
-            design: RowsInMemory = self.kept_design.take(rows)
+            design: RowsInMemory = self.materialized.take(rows)
         else:
             design = self.labeled_design.take(np.searchsorted(self.labeled, rows))
         labels = self.labels.take(rows)
