@@ -28,12 +28,13 @@ def convexity(
 
     Parameters
     ----------
-    loss, margin, correction : str
+    loss, margin : str
     n_classes : int
     removed : int
         Code of the removed class k.
     unlabeled_weight : float
         γ in [0, 1].
+    correction : str
     leak : float
         Slope of the correction below zero, at most 0.
 
