@@ -60,20 +60,8 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     penalty : {"function", "coef"}, default="function"
         What l2 multiplies half of: the squared norm of the score in the kernel's function space,
         which holds rough scores back, or that of w, as in the paper.
-    standardize : bool, default=True
-        Centre and scale the columns of X by their mean and deviation over all rows first.
-    classes : array-like, optional
-        Classes from the lowest to the highest. By default numbers are ordered by value, an ordered
-        categorical by its own order, names alphabetically with a warning. It may name a class
-        without a labelled row if that is the removed class.
-    missing_label : scalar, default=nan
-        Marks rows without a label, beside NaN, None and pd.NA, which always do.
-    max_unlabeled : int, optional
-        Most rows of ``X_unlabeled`` to learn from; if there are more, so many are drawn at random,
-        and ``subsampling_`` estimates what that costs in accuracy.
-    verbose : bool, default=False
-        Whether to show a bar for each pass over a source of unlabelled rows, on a terminal, and to
-        print what ``max_unlabeled`` costs.
+    standardize, classes, missing_label, max_unlabeled, verbose
+        As of `LinearOrdinalClassifier`.
     random_state : int, RandomState or None, default=None
         For ``max_unlabeled``, for centres that are drawn, and for the extra starts where the
         objective is not convex.
@@ -236,30 +224,8 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         Candidates for the weight of the penalty.
     bandwidths : sequence of float, default=(0.5, 1.0, 2.0)
         Candidates for σ, as multiples of the median distance between labelled rows.
-    cv : "auto", "loo", int, splitter or splits, default="auto"
-        Which labelled rows are held out when. "loo" leaves out one at a time, which takes one fit
-        for each penalty with AT and LS, and with IT on labelled rows alone, if the margin is
-        logistic or squared, and as many fits as rows otherwise. "auto" is "loo" in the former
-        cases, and else five folds.
-    thresholds : {"auto", "risk", "calibrated", "prior"}, default="auto"
-        The risk's own; those of a calibrated model of the label given the score, on held-out
-        labelled rows; or those at which the unlabelled rows have the class priors. "auto" takes the
-        last, drawn to the labelled rows' as far as these contradict it, where class priors are
-        given or estimated; else calibrated ones where they gain more than ``safety`` standard
-        errors.
-    classes : array-like, optional
-        Classes from the lowest to the highest, each with a labelled row. By default numbers are
-        ordered by value, an ordered categorical by its own order, names alphabetically with a
-        warning.
-    missing_label : scalar, default=nan
-        Marks rows without a label, beside NaN, None and pd.NA, which always do.
-    max_unlabeled : int, default=20000
-        Most unlabelled rows that the search looks at; if there are more, so many are drawn at
-        random. The final fit learns from all of them.
-    verbose : bool, default=False
-        Whether to show a bar for each pass over a source of unlabelled rows, on a terminal.
-    random_state : int, RandomState or None, default=None
-        For folds, draws, and the extra starts where the objective is not convex.
+    cv, thresholds, classes, missing_label, max_unlabeled, verbose, random_state
+        As of `LinearOrdinalClassifierCV`.
 
     Other Parameters
     ----------------
@@ -279,27 +245,10 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
 
     Attributes
     ----------
-    l2_, unlabeled_weight_ : float
-        The penalty and the γ chosen.
-    prior_share_ : float
-        How far the thresholds are those at the class priors, from 0 to 1.
-    gain_, gain_se_ : float
-        How much lower the cross-validated task loss is than that of the fit to the labelled rows
-        alone, and the standard error of that.
-    reason_ : str
-        Why it is so, in words.
-    cv_results_ : dict of arrays
-        The candidates and the criterion of each.
     estimator_ : KernelOrdinalClassifier
-        The classifier with the chosen settings.
-    coef_, basis_, centers_, bandwidth_, column_mean_, column_scale_
-        As of `KernelOrdinalClassifier`.
-    thresholds_, classes_, class_prior_ : array
-        As of `KernelOrdinalClassifier`.
-    removed_class_, objective_value_, is_convex_, n_iter_, n_labeled_, n_unlabeled_, n_passes_
-        As of `KernelOrdinalClassifier`.
-    n_features_in_, feature_names_in_
-        As of `KernelOrdinalClassifier`.
+        The classifier with the chosen settings, whose fitted attributes this one has too.
+    l2_, unlabeled_weight_, prior_share_, gain_, gain_se_, reason_, cv_results_
+        As of `LinearOrdinalClassifierCV`.
 
     See Also
     --------

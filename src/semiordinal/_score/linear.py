@@ -288,13 +288,7 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
     cv_results_ : dict of arrays
         The candidates and the criterion of each.
     estimator_ : LinearOrdinalClassifier
-        The classifier with the chosen settings.
-    coef_, thresholds_, classes_, class_prior_ : array
-        As of `LinearOrdinalClassifier`.
-    removed_class_, objective_value_, is_convex_, n_iter_, n_labeled_, n_unlabeled_, n_passes_
-        As of `LinearOrdinalClassifier`.
-    n_features_in_, feature_names_in_
-        As of `LinearOrdinalClassifier`.
+        The classifier with the chosen settings, whose fitted attributes this one has too.
 
     See Also
     --------

@@ -71,17 +71,8 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         layer of 256 rectified linear units (`HiddenLayerNetwork`).
     module_params : dict, optional
         Arguments of ``module``, such as ``{"n_hidden": 64}``.
-    loss : {"at", "it", "ls", "cl", "lad"}, default="at"
-        Surrogate loss. For the absolute error: all thresholds, cumulative link or least absolute
-        deviation; for the zero-one error: immediate thresholds; for the squared error: least
-        squares.
-    margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
-        Binary loss of which "at" and "it" consist; the other losses do not use it.
-    unlabeled_weight : float in [0, 1], default=0.25
-        γ, the share of the risk that uses unlabelled rows. 0 is the supervised fit.
-    removed_class : {"smallest", "largest", "median"} or a class, default="median"
-        The class whose loss is estimated from unlabelled rows: the one with the fewest or the
-        most labels, the middle of the order (the lower of two), or a class by name.
+    loss, margin, unlabeled_weight, removed_class
+        The risk, as of `LinearOrdinalClassifier`.
     correction : {"none", "non_negative", "leaky", "absolute"}, default="leaky"
         What to do where the unlabelled part of the risk, an estimate of something that is at
         least zero, is negative: nothing; set it to zero; multiply by ``leak``; change its sign.
@@ -95,18 +86,8 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         without it; it pushes gaps towards one.
     l2 : float, default=0.0001
         Weight of half the squared norm of the network's weights; thresholds are not penalised.
-    standardize : bool, default=True
-        Centre and scale the columns of X by their mean and deviation over all rows first.
-    class_prior : "labels", "uniform" or array-like of shape (n_classes,), default="labels"
-        Class probabilities in the population, in class order (or by class, in a dict or a
-        pandas Series); "labels" takes the shares of the labelled rows. If the probabilities are
-        known, give them.
-    classes : array-like, optional
-        Classes from the lowest to the highest. By default numbers are ordered by value, an
-        ordered categorical by its own order, names alphabetically with a warning. It may
-        name a class without a labelled row if that is the removed class.
-    missing_label : scalar, default=nan
-        Marks rows without a label, in addition to NaN, None and pd.NA.
+    standardize, class_prior, classes, missing_label
+        As of `LinearOrdinalClassifier`.
     optimizer : str or torch.optim.Optimizer class, default="Adam"
         A name in ``torch.optim``, or a class.
     optimizer_params : dict, optional
@@ -145,14 +126,6 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
     ----------
     module_ : torch.nn.Module
         The trained network and its thresholds.
-    thresholds_ : array of shape (n_classes - 1,)
-        Thresholds of the latent score, in ascending order.
-    classes_ : array of shape (n_classes,)
-        Classes in order.
-    class_prior_ : array of shape (n_classes,)
-        Class probabilities used.
-    removed_class_ : scalar
-        The class removed; a supervised fit does not use it.
     history_ : list of dict
         Epoch, seconds, training loss and held-out risk of each epoch.
     objective_value_ : float
@@ -163,12 +136,10 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         Always False: the objective of a network is not convex.
     column_mean_, column_scale_ : arrays of shape (n_features_in_,)
         Mean and deviation that standardise the columns.
-    n_labeled_, n_unlabeled_ : int
-        Number of labelled and of unlabelled rows.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, if X had names.
+    thresholds_, classes_, class_prior_, removed_class_, n_labeled_, n_unlabeled_
+        As of `LinearOrdinalClassifier`.
+    n_features_in_, feature_names_in_
+        As of `LinearOrdinalClassifier`.
 
     Examples
     --------
