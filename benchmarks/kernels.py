@@ -53,14 +53,15 @@ def variants(X, labels, prior):
     """Names and fitted models."""
     common = {"class_prior": prior, "random_state": 0}
     supervised = {"thresholds": "risk", "unlabeled_weights": (), **common}
-    sv = KernelOrdinalClassifierCV(**supervised)
+    paper = {"penalty": "coef"}
+    sv = KernelOrdinalClassifierCV(**paper, **supervised)
     yield "SV", sv.fit(X, labels)
-    yield "tuned", KernelOrdinalClassifierCV(**common).fit(X, labels)
+    yield "tuned", KernelOrdinalClassifierCV(**paper, **common).fit(X, labels)
     chosen = {"l2": sv.l2_, "bandwidth": sv.estimator_.bandwidth}
     for weight in (0.1, 0.25, 0.5):
         for correction in ("none", "non_negative"):
             semi = KernelOrdinalClassifier(
-                unlabeled_weight=weight, correction=correction, **chosen, **common
+                unlabeled_weight=weight, correction=correction, **chosen, **paper, **common
             )
             yield f"SEMI-{weight}-{correction}", semi.fit(X, labels)
     function = KernelOrdinalClassifierCV(penalty="function", **supervised)

@@ -150,7 +150,7 @@ def semi_supervised(repeats: int) -> None:
     X, codes = ordinal_rows(2500, 8, 5, seed=2)
     y = codes.astype(float)
     y[500:] = np.nan
-    kernel = KernelOrdinalClassifier(l2=1e-4)
+    kernel = KernelOrdinalClassifier(l2=1e-4, penalty="coef")
     fits = {"semiordinal": lambda: kernel.fit(X, y)}
     report("Kernel SEMI AT, n_L = 500, n_U = 2000, d = 8, K = 5", interleaved(fits, repeats))
 

@@ -38,7 +38,7 @@ class DaskSource(RowSource):
     """Rows of a Dask DataFrame or Array, summed by the workers of a cluster.
 
     Each pass sends the parameters to the partitions and brings back sums alone. A partition that
-    is lost with its worker is computed anew by another.
+    is lost with its worker is computed again by another.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class DaskSource(RowSource):
         By default the client that was made last.
     persist : bool, default=True
         Whether the workers hold the rows from pass to pass; if not, they compute, or read, them
-        anew each time.
+        again each time.
     patience : float, default=60
         Seconds to wait for a cluster that has no workers, or does not answer.
     """
@@ -100,7 +100,7 @@ class DaskSource(RowSource):
 
     def _sum(self, block_sum: BlockSum[S], step: Callable[[int], None]) -> S:
         client = self._client
-        # A task of its own, so that it is sent to each worker once, and can be sent anew.
+        # A task of its own, so that it is sent to each worker once, and can be sent again.
         work = client.submit(unchanged, (block_sum, self._features), pure=False)
         numbers = range(len(self._parts))
         if self.persist:

@@ -26,7 +26,7 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
     Parameters
     ----------
     estimator : classifier of this package
-        Fitted anew in every round, to all rows, those without a label so far as unlabelled
+        Fitted again in every round, to all rows, those without a label so far as unlabelled
         ones (with ``unlabeled_weight=0`` it is a supervised one). Its ``classes`` and
         ``missing_label`` say how labels are read.
     n_rounds : int, default=10

@@ -45,7 +45,7 @@ def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> l
     cv : int, splitter, iterable of pairs of training and test rows, or "loo"
         With "loo", each labelled row is left out by itself.
     n_repeats : int
-        How often to split anew; of account for a number of folds only.
+        How often to split; used where ``cv`` is a number of folds.
     random_state : int, RandomState or None
 
     Returns
