@@ -68,9 +68,10 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
     thresholds : {"auto", "risk", "calibrated", "prior"}, default="auto"
         Those at the class shares where these were given and there are unlabelled rows, drawn to
         the labelled rows' as far as these contradict them; else calibrated ones if that lowers the
-        cross-validated loss for sure, else the model's own. "risk" keeps the model's own, which lie
-        half-way between positions; "calibrated" takes those of the held-out labelled rows; "prior"
-        those at the class shares whatever the labelled rows say.
+        cross-validated loss for sure, else the model's own. "risk" keeps the model's own: half-way
+        between positions for a regressor; for a classifier those that leave as many rows in each
+        class as the medians of its probabilities do. "calibrated" takes those of the held-out
+        labelled rows; "prior" those at the class shares whatever the labelled rows say.
     classes : sequence, optional
         The classes from the lowest to the highest; by default numbers by value, and an ordered
         categorical by its own order.
@@ -177,7 +178,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
                 X, y, sample_weight, self.classes, self.missing_label
             )
             check_every_class_labeled(labels, classes)
-            labeled = LabeledRows(self._model(), X, labels, len(classes))
+            labeled = LabeledRows(self._model(), X, labels, len(classes), self.task)
             unlabeled = self._unlabeled_rows(X, labels.codes, X_unlabeled)
             folds = training_folds(
                 labels.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
@@ -203,7 +204,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
 
     def _features(self, X: Any, reset: bool) -> Any:
         """The rows as they were given, with their columns counted; lists as arrays."""
-        rows = X if hasattr(X, "shape") else np.asarray(X)
+        rows: Any = X if hasattr(X, "shape") else np.asarray(X)
         if sparse.issparse(rows):
             rows = rows.tocsr()  # not all formats give their rows
         if not reset and hasattr(self, "n_features_in_") and len(rows.shape) == 1:
@@ -251,28 +252,17 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
         warn_of_slight_priors(prior, counts, self.classes_)
         self.estimator_ = labeled.fit(labeled.positions)
         final = labeled.final_scores(self.estimator_, unlabeled)
-        if not folds:
-            decision = Decision(final.thresholds, "risk", 0.0, Gain(), _WITHOUT_FOLDS)
-            at_medians = decision
-        else:
+        decision = at_medians = Decision(final.thresholds, "risk", 0.0, Gain(), _WITHOUT_FOLDS)
+        if folds:
             held_out = labeled.held_out_scores(folds, unlabeled)
             if is_estimated:
                 prior = estimate_prior(held_out, final, prior)
-
-            def decide_for(task: str) -> Decision:
-                return decide(
-                    self.thresholds,
-                    task,
-                    held_out,
-                    final,
-                    prior,
-                    not isinstance(self.class_prior, str) or self.class_prior != "labels",
-                    float(self.safety),
-                    held_out.predicted,
-                )
-
-            decision = decide_for(self.task)
-            at_medians = decision if self.task == "absolute" else decide_for("absolute")
+            is_given = not isinstance(self.class_prior, str) or self.class_prior != "labels"
+            rest = held_out, final, prior, is_given, float(self.safety), held_out.predicted
+            decision = at_medians = decide(self.thresholds, self.task, *rest)
+            if self.task != "absolute":  # the model's own thresholds are not at medians then
+                kind = "auto" if decision.kind == "prior" else "calibrated"
+                at_medians = decide(kind, "absolute", *rest)
         self.class_prior_ = prior
         self.log_odds_ = at_medians.log_odds
         self.thresholds_ = decision.thresholds * self.log_odds_
