@@ -114,7 +114,7 @@ def test_without_a_sure_gain_it_is_the_supervised_fit(estimator, loss):
     assert model.gain_ == 0
     np.testing.assert_allclose(model.thresholds_, plain.thresholds_)
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
-    assert "risk's own" in model.reason_
+    assert "model's own" in model.reason_
 
 
 @pytest.mark.parametrize("kind", ["auto", "risk", "calibrated", "prior"])

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ._risk.solvers import UnboundedObjectiveError
     from ._rows.labels import ClassOrderWarning, ClassPriorWarning
     from ._score import (
+        CalibratedOrdinalClassifier,
         KernelOrdinalClassifier,
         KernelOrdinalClassifierCV,
         LinearOrdinalClassifier,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CalibratedOrdinalClassifier": "._score",
     "ClassOrderWarning": "._rows.labels",
     "ClassPriorWarning": "._rows.labels",
     "KernelOrdinalClassifier": "._score",
@@ -42,6 +44,7 @@ _HOMES = {
 
 # Without NeuralOrdinalClassifier, so that ``from semiordinal import *`` needs no extras.
 __all__ = [
+    "CalibratedOrdinalClassifier",
     "ClassOrderWarning",
     "ClassPriorWarning",
     "KernelOrdinalClassifier",

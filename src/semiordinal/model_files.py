@@ -35,6 +35,7 @@ SCHEMA = 1
 # Names of our classes in model files, and where the classes are imported from. Files must
 # outlive any move of a module, so no name is ever taken out, and a class that moves keeps its own.
 _CLASS_PATHS = {
+    "semiordinal.CalibratedOrdinalClassifier": "semiordinal.CalibratedOrdinalClassifier",
     "semiordinal.KernelOrdinalClassifier": "semiordinal.KernelOrdinalClassifier",
     "semiordinal.KernelOrdinalClassifierCV": "semiordinal.KernelOrdinalClassifierCV",
     "semiordinal.LinearOrdinalClassifier": "semiordinal.LinearOrdinalClassifier",

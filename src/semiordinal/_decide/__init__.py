@@ -4,10 +4,12 @@ from .decision import (
     THRESHOLDS,
     Decision,
     FinalScores,
+    FoldModels,
     Gain,
     HeldOutScores,
     decide,
     estimate_prior,
+    mean_and_deviation,
     paired_gain,
 )
 from .prediction import ClassPredictor, ProbabilityPredictor, ThresholdPredictor
@@ -17,11 +19,13 @@ __all__ = [
     "ClassPredictor",
     "Decision",
     "FinalScores",
+    "FoldModels",
     "Gain",
     "HeldOutScores",
     "ProbabilityPredictor",
     "ThresholdPredictor",
     "decide",
     "estimate_prior",
+    "mean_and_deviation",
     "paired_gain",
 ]

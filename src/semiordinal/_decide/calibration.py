@@ -227,6 +227,11 @@ def calibrate_at_prior(
     return CalibratedThresholds(slope, blended, float(share), squared / n_thresholds)
 
 
+def slope_at_thresholds(scores: CalibrationScores, thresholds: Array) -> float:
+    """The slope of the model ``P(y ≤ i | f) = σ(slope (thresholds_i − f))``, from held-out rows."""
+    return _best_slope(scores, lambda slope: slope * thresholds)
+
+
 def _best_slope(scores: CalibrationScores, thresholds_at: Callable[[float], Array]) -> float:
     """The slope at which the AT-logistic loss of the held-out rows is smallest."""
     loss = get_loss("at")

@@ -6,6 +6,7 @@ It knows nothing of how scores were made: any model that scores rows can hand th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,12 @@ from .calibration import (
     CalibrationScores,
     calibrate_at_prior,
     calibrate_on_labels,
+    slope_at_thresholds,
 )
 
 THRESHOLDS = ("auto", "risk", "calibrated", "prior")
 _MOST_GROUPS = 5
+_ROUNDING = 1e-12  # relative error of a mean of equal numbers, with room
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,28 @@ def paired_gain(rows: Codes, before: Array, after: Array, row_weights: Array) ->
     difference = np.bincount(rows, before - after)[held_out] / counts[held_out]
     mean, standard_error = mean_and_standard_error(difference, row_weights[held_out])
     return Gain(float(mean), float(np.nan_to_num(standard_error)))
+
+
+class FoldModels(NamedTuple):
+    """What the decision layer knows of each fold's model.
+
+    Parameters
+    ----------
+    thresholds : array of shape (n_folds, K − 1)
+    center, scale : arrays of shape (n_folds,)
+        Mean and deviation of the model's scores of the unlabelled rows.
+    """
+
+    thresholds: Array
+    center: Array
+    scale: Array
+
+
+def mean_and_deviation(latent: Array) -> tuple[float, float]:
+    """Of scores; the deviation is one where it is zero but for rounding."""
+    mean, deviation = float(latent.mean()), float(latent.std())
+    is_constant = deviation <= _ROUNDING * max(abs(mean), abs(float(latent[0])))
+    return mean, 1.0 if is_constant else deviation
 
 
 @dataclass(frozen=True)
@@ -87,6 +112,43 @@ class HeldOutScores:
     never: tuple[Codes, Array]
     labels: RowLabels
     row_weights: Array
+
+    @classmethod
+    def of_folds(
+        cls,
+        rows: Codes,
+        latent: Array,
+        fold: Codes,
+        group: Codes,
+        models: FoldModels,
+        never: tuple[Codes, Array],
+        labels: RowLabels,
+        row_weights: Array,
+    ) -> HeldOutScores:
+        """Scores by the models of several folds, put on one scale.
+
+        Parameters
+        ----------
+        rows, latent, group : arrays of shape (n,)
+        fold : array of shape (n,)
+            Which model scored the row.
+        models : FoldModels
+        never : tuple of arrays of shape (n_never,) and (n_never, n_folds)
+            Rows that cannot be held out, and their scores by each model.
+        labels : RowLabels
+        row_weights : array of shape (n_labeled,)
+        """
+        center, scale = models.center, models.scale
+        thresholds = (models.thresholds - center[:, None]) / scale[:, None]
+        return cls(
+            rows,
+            (latent - center[fold]) / scale[fold],
+            thresholds[fold],
+            group,
+            (never[0], ((never[1] - center) / scale).mean(axis=1)),
+            labels,
+            row_weights,
+        )
 
     @property
     def codes(self) -> Codes:
@@ -132,9 +194,7 @@ class FinalScores:
 
     @property
     def moments(self) -> tuple[float, float]:
-        """Mean and deviation, one where it is zero."""
-        deviation = float(self.latent.std())
-        return float(self.latent.mean()), deviation if deviation > 0 else 1.0
+        return mean_and_deviation(self.latent)
 
     def standardized_unlabeled(self) -> Array | None:
         mean, deviation = self.moments
@@ -150,7 +210,8 @@ class Decision:
     prior_share: float
     gain: Gain
     reason: str
-    log_odds: float = 1.0  # of the calibrated model for each unit of the latent score
+    # Of y ≤ i for each unit of the latent score, by the model that held-out rows calibrate.
+    log_odds: float = 1.0
 
 
 def estimate_prior(held_out: HeldOutScores, final: FinalScores, class_prior: Array) -> Array:
@@ -215,10 +276,17 @@ def decide(
     def gain(before: Codes, after: Codes) -> Gain:
         return paired_gain(held_out.rows, losses(before), losses(after), held_out.row_weights)
 
-    unchanged = gain(baseline, held_out.predicted)
+    mean, deviation = final.moments
+    own_thresholds = (final.thresholds - mean) / deviation
+
+    def unchanged(why: str) -> Decision:
+        """The model's own thresholds, with the slope that fits held-out rows best."""
+        slope = slope_at_thresholds(scores, own_thresholds)
+        before = gain(baseline, held_out.predicted)
+        return Decision(final.thresholds, "risk", 0.0, before, why, slope / deviation)
+
     if kind == "risk":
-        why = "Thresholds are the risk's own."
-        return Decision(final.thresholds, "risk", 0.0, unchanged, why)
+        return unchanged("Thresholds are the model's own.")
     predicted = np.empty(len(codes), dtype=np.intp)
     group = row_groups(held_out)
     for this in np.unique(group):
@@ -230,14 +298,13 @@ def decide(
     added = gain(held_out.predicted, predicted)
     if kind == "auto" and not at_prior and not added.exceeds(safety):
         why = (
-            "Thresholds are the risk's own: calibrated ones would change the cross-validated "
+            "Thresholds are the model's own: calibrated ones would change the cross-validated "
             f"{task.replace('_', '-')} loss by {-added.mean:+.3g} ± {added.se:.2g}, which is not a "
             f"fall by more than {safety:g} standard errors."
         )
-        return Decision(final.thresholds, "risk", 0.0, unchanged, why)
+        return unchanged(why)
     calibrated = calibrate(scores)
-    mean, deviation = final.moments
-    thresholds = cuts(calibrated, (final.thresholds - mean) / deviation) * deviation + mean
+    thresholds = cuts(calibrated, own_thresholds) * deviation + mean
     share = calibrated.prior_share
     return Decision(
         thresholds,

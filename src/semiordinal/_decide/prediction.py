@@ -19,13 +19,8 @@ from .._utils.typing import Array
 from ..metrics import task_error
 
 
-def _has_probabilities(estimator: Any) -> bool:
-    loss = get_loss(estimator.loss, estimator.margin)
-    if not loss.has_probabilities:
-        raise AttributeError(
-            f"loss={estimator.loss!r} with margin={estimator.margin!r} gives no honest "
-            "probabilities; use loss='at' with margin='logistic', or loss='cl'."
-        )
+def _has_probabilities(estimator: ProbabilityPredictor) -> bool:
+    estimator._check_probabilities()
     return True
 
 
@@ -145,6 +140,18 @@ class ThresholdPredictor(ClassPredictor, ClassifierMixin, BaseEstimator):
 class ProbabilityPredictor(ThresholdPredictor):
     """Adds class probabilities, where the loss makes the distance to a threshold a log-odds."""
 
+    def _check_probabilities(self) -> None:
+        """Raise where there are none."""
+        if not get_loss(self.loss, self.margin).has_probabilities:
+            raise AttributeError(
+                f"loss={self.loss!r} with margin={self.margin!r} gives no honest "
+                "probabilities; use loss='at' with margin='logistic', or loss='cl'."
+            )
+
+    def _log_odds(self, latent: Array) -> Array:
+        """Of y being at most each class but the last: (n, K − 1)."""
+        return self.thresholds_ - latent[:, None]
+
     @available_if(_has_probabilities)
     def predict_cumulative(self, X: Any) -> Array:
         """Estimated ``P(y ≤ class)`` for every class but the last.
@@ -157,8 +164,7 @@ class ProbabilityPredictor(ThresholdPredictor):
         -------
         array of shape (n_samples, n_classes - 1)
         """
-        latent = self.predict_latent(X)
-        return expit(self.thresholds_ - latent[:, None])
+        return expit(self._log_odds(self.predict_latent(X)))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:

@@ -208,7 +208,7 @@ def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any, order_matters: b
                 "it marks missing labels, set missing_label=-1."
             )
     if message:
-        warnings.warn(message, ClassOrderWarning, stacklevel=5)
+        warnings.warn(message, ClassOrderWarning, stacklevel=6)
 
 
 def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:

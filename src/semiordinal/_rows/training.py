@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite
+from sklearn.utils import _safe_indexing, assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from .._utils.computing import blas_threads_for
@@ -136,25 +136,9 @@ def training_rows(
     ``draw`` says how many rows of ``X_unlabeled`` to use.
     """
     X = feature_rows(estimator, X, reset=True, finite=False)
-    if y is not None:
-        check_consistent_length(X, y)
-    weights = None
-    if sample_weight is not None:
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weights.any():
-            raise ValueError("sample_weight is zero for every row; give some a weight above zero.")
-        if not weights.all():
-            kept = np.flatnonzero(weights)
-            X, y, weights = X[kept], _take(y, kept), weights[kept]
-    labels = encode_labels(y, classes, missing_label)
-    if len(labels.classes) < 2:
-        raise ValueError(
-            f"y holds one class only ({labels.classes[0]!r}). Label rows of at least one more "
-            "class, or name all classes by classes=[...]."
-        )
-    found = RowLabels(labels.codes, weights)
+    X, found, ordered = weighted_labels(X, y, sample_weight, classes, missing_label)
     if is_source(X_unlabeled):
-        return _with_source(estimator, X, found, labels.classes, X_unlabeled, draw)
+        return _with_source(estimator, X, found, ordered, X_unlabeled, draw)
     parts, n_offered = [X], None
     if X_unlabeled is not None:
         more = feature_rows(estimator, X_unlabeled, reset=False, finite=False, fewest=0)
@@ -167,7 +151,30 @@ def training_rows(
     if finite:
         with blas_threads_for(matrix.n_columns):
             check_finite(matrix)
-    return TrainingRows(matrix, found, labels.classes, n_offered=n_offered)
+    return TrainingRows(matrix, found, ordered, n_offered=n_offered)
+
+
+def weighted_labels(
+    X: Any, y: Any, sample_weight: Any, classes: Any, missing_label: Any
+) -> tuple[Any, RowLabels, NDArray[Any]]:
+    """The rows of weight above zero, their labels and weights, and the classes in order."""
+    if y is not None:
+        check_consistent_length(X, y)
+    weights = None
+    if sample_weight is not None:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every row; give some a weight above zero.")
+        if not weights.all():
+            positive = np.flatnonzero(weights)
+            X, y, weights = _safe_indexing(X, positive), _take(y, positive), weights[positive]
+    labels = encode_labels(y, classes, missing_label)
+    if len(labels.classes) < 2:
+        raise ValueError(
+            f"y holds one class only ({labels.classes[0]!r}). Label rows of at least one more "
+            "class, or name all classes by classes=[...]."
+        )
+    return X, RowLabels(labels.codes, weights), labels.classes
 
 
 def _followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
@@ -188,11 +195,7 @@ def _with_source(
 ) -> TrainingRows:
     """Rows to which those of a source are yet to come."""
     if not getattr(estimator, "_takes_sources", False):
-        raise ValueError(
-            f"{type(estimator).__name__} holds all rows in memory: give X_unlabeled as an array or "
-            "a data frame. The linear and kernel classifiers take files, iterators and Dask's "
-            "collections too."
-        )
+        refuse_source(estimator)
     if sparse.issparse(X):
         raise ValueError("X is sparse, and X_unlabeled a source of dense rows. Give a dense X.")
     matrix = MatrixRows([X])
@@ -202,6 +205,15 @@ def _with_source(
     # At least one row; how many there are is known after the first pass.
     labels = replace(labels, n_more=source.n_rows or 1)
     return TrainingRows(matrix, labels, classes, source, draw)
+
+
+def refuse_source(estimator: BaseEstimator) -> NoReturn:
+    """Raise, since the estimator takes rows in memory alone."""
+    raise ValueError(
+        f"{type(estimator).__name__} holds all rows in memory: give X_unlabeled as an array or "
+        "a data frame. The linear and kernel classifiers take files, iterators and Dask's "
+        "collections too."
+    )
 
 
 def feature_rows(
@@ -219,12 +231,12 @@ def feature_rows(
     )
 
 
-def check_every_class_labeled(rows: TrainingRows) -> None:
+def check_every_class_labeled(labels: RowLabels, classes: NDArray[Any]) -> None:
     """Raise where a class has no labelled row to learn it from."""
-    empty = np.flatnonzero(rows.totals[0] == 0)
+    empty = np.flatnonzero(labels.totals(len(classes))[:-1] == 0)
     if len(empty):
         raise ValueError(
-            f"Class {rows.classes.tolist()[empty[0]]!r} has no labelled row. Label a row of it, or "
+            f"Class {classes.tolist()[empty[0]]!r} has no labelled row. Label a row of it, or "
             "leave it out of classes (of a categorical, drop the unused category)."
         )
 

@@ -16,7 +16,7 @@ from .._risk.risks import Risk, get_correction
 from .._rows import DrawPartial
 from .._rows.labels import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
 from .._rows.training import TrainingRows, check_every_class_labeled, fresh_fit, training_rows
-from .._utils.checks import check_count, check_flag, check_list, check_number
+from .._utils.checks import check_choice, check_count, check_flag, check_list, check_number
 from .._utils.computing import blas_threads_for
 from .._utils.typing import Array, Codes
 from .base import BaseRiskClassifier, FittingProblem, removed_code
@@ -96,9 +96,12 @@ class BaseTunedClassifier(ProbabilityPredictor):
             rows = training_rows(
                 self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label, False
             )
-            check_every_class_labeled(rows)
-            # Splits as given are checked before any work is done.
-            folds = None if _is_auto(self.cv) else self._folds(rows, sample_weight)
+            check_every_class_labeled(rows.labels, rows.classes)
+            folds = None
+            if not _is_auto(self.cv):  # splits as given are checked before any work is done
+                folds = training_folds(
+                    rows.labels.codes, self.cv, self.n_repeats, self.random_state, sample_weight
+                )
             self._fit_rows(rows, folds)
         return self
 
@@ -108,10 +111,7 @@ class BaseTunedClassifier(ProbabilityPredictor):
         given = "labels" if is_estimated else self.class_prior
         prior = resolve_prior(given, rows.totals[0], rows.classes)
         removed = self._removed_codes(rows)
-        if self.thresholds == "prior" and not rows.n_unlabeled:
-            raise ValueError(
-                "thresholds='prior' needs unlabelled rows: give some, or set thresholds='auto'."
-            )
+        check_unlabeled_rows(self.thresholds, rows.n_unlabeled)
         models = self._models()
         risk = self._common_risk(models[0], rows, prior)
         draw = DrawPartial(int(self.max_unlabeled), self._draw_seed())
@@ -159,34 +159,15 @@ class BaseTunedClassifier(ProbabilityPredictor):
         for name, high in (("l2s", math.inf), ("unlabeled_weights", 1.0)):
             for value in getattr(self, name):
                 check_number(f"each of {name}: {name}", value, 0.0, high)
-        known_priors = (*CLASS_PRIORS, ESTIMATED_PRIOR)
-        if isinstance(self.class_prior, str) and self.class_prior not in known_priors:
-            raise ValueError(
-                f"class_prior={self.class_prior!r} is not known; choose one of "
-                f"{list(known_priors)}, or give one probability for each class, in order."
-            )
-        if self.thresholds not in THRESHOLDS:
-            raise ValueError(
-                f"thresholds={self.thresholds!r} is not known; choose one of {list(THRESHOLDS)}."
-            )
-        _check_cv(self.cv)
+        check_decision_parameters(self.class_prior, self.thresholds, self.cv, self.safety)
         check_count("n_repeats", self.n_repeats)
         check_count("max_unlabeled", self.max_unlabeled)
         check_flag("verbose", self.verbose)
-        check_number("safety", self.safety, 0)
 
     def _common_risk(self, model: BaseRiskClassifier, rows: TrainingRows, prior: Array) -> Risk:
         """The supervised risk, with the correction that those with unlabelled rows have."""
         risk = model.set_params(unlabeled_weight=0.0)._risk(rows, prior)
         return replace(risk, correction=get_correction(model.correction, model.leak))
-
-    def _folds(self, rows: TrainingRows, sample_weight: Any) -> list[Fold]:
-        codes = rows.labels.codes
-        cv = self.cv
-        is_listed = not isinstance(cv, int | np.integer | str) and not hasattr(cv, "split")
-        if is_listed and np.ndim(sample_weight):
-            cv = _without_zero_weights(cv, np.asarray(sample_weight))
-        return labeled_folds(codes, cv, self.n_repeats, self.random_state)
 
     def _automatic_folds(
         self, rows: TrainingRows, setting: TuningRows, removed: list[int]
@@ -337,6 +318,18 @@ def _nearest_penalty(l2s: Any) -> float:
     return min(map(float, l2s), key=distance)
 
 
+def training_folds(
+    codes: Codes, cv: Any, n_repeats: int, random_state: Any, sample_weight: Any
+) -> list[Fold]:
+    """As `labeled_folds`; splits may name rows of weight zero, and "auto" is five folds."""
+    if _is_auto(cv):
+        cv = _FOLDS
+    is_listed = not isinstance(cv, int | np.integer | str) and not hasattr(cv, "split")
+    if is_listed and np.ndim(sample_weight):
+        cv = _without_zero_weights(cv, np.asarray(sample_weight))
+    return labeled_folds(codes, cv, n_repeats, random_state)
+
+
 def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
     """Splits of the rows that are left when those of weight zero are not."""
     position = np.cumsum(weights != 0) - 1
@@ -351,6 +344,27 @@ def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
 def _is_auto(cv: Any) -> bool:
     """Whether the folds are for the classifier to choose."""
     return isinstance(cv, str) and cv == "auto"
+
+
+def check_decision_parameters(class_prior: Any, thresholds: Any, cv: Any, safety: Any) -> None:
+    """Raise unless each is one that it can be, as far as can be told without rows."""
+    known_priors = (*CLASS_PRIORS, ESTIMATED_PRIOR)
+    if isinstance(class_prior, str) and class_prior not in known_priors:
+        raise ValueError(
+            f"class_prior={class_prior!r} is not known; choose one of "
+            f"{list(known_priors)}, or give one probability for each class, in order."
+        )
+    check_choice("thresholds", thresholds, THRESHOLDS)
+    _check_cv(cv)
+    check_number("safety", safety, 0)
+
+
+def check_unlabeled_rows(thresholds: str, n_unlabeled: int) -> None:
+    """Raise where the thresholds asked for need unlabelled rows, and there are none."""
+    if thresholds == "prior" and not n_unlabeled:
+        raise ValueError(
+            "thresholds='prior' needs unlabelled rows: give some, or set thresholds='auto'."
+        )
 
 
 def _check_cv(cv: Any) -> None:

@@ -152,7 +152,7 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
         with fresh_fit(self):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-            check_every_class_labeled(rows)
+            check_every_class_labeled(rows.labels, rows.classes)
             codes = rows.labels.codes
             self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
             points = scaled_points(rows.stacked(), self.column_mean_, self.column_scale_)

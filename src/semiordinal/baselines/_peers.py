@@ -91,7 +91,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         check_flag("keep_unlabeled", self.keep_unlabeled)
         with fresh_fit(self):
             rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
-            check_every_class_labeled(rows)
+            check_every_class_labeled(rows.labels, rows.classes)
             matrix, codes = rows.in_memory.parts[0], rows.labels.codes
             self.column_mean_, self.column_scale_ = center_and_scale(rows.matrix, self.standardize)
             kept = np.flatnonzero((codes >= 0) | bool(self.keep_unlabeled))

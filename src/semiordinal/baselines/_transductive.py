@@ -175,7 +175,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         with fresh_fit(self):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-            check_every_class_labeled(rows)
+            check_every_class_labeled(rows.labels, rows.classes)
             quotas = class_quotas(prior, rows.n_unlabeled)
             weights = self._weights(rows.n_unlabeled)
             problem = learner._problem(rows, loss, Risk(), prior)

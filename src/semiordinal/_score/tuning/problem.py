@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..._decide import FinalScores, HeldOutScores
+from ..._decide import FinalScores, FoldModels, HeldOutScores
 from ..._risk.empirical_risk import risk_on_rows
 from ..._risk.losses import OrdinalLoss
 from ..._risk.objective import Coordinates, Objective
@@ -137,6 +137,15 @@ def _labeled_parts(codes: Codes, splits: Iterable[Any]) -> list[Fold]:
     return folds
 
 
+def check_training_part(labels: RowLabels, n_classes: int) -> None:
+    """Raise where the training rows of a fold lack a class."""
+    if (labels.totals(n_classes)[:-1] == 0).any():
+        raise ValueError(
+            "cv leaves a class without a row in a training part. Use fewer folds, or splits "
+            "in which every training part has all classes."
+        )
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A penalty and a risk to choose."""
@@ -245,11 +254,7 @@ class TuningRows:
         else:
             design = self.labeled_design.take(np.searchsorted(self.labeled, rows))
         labels = self.labels.take(rows)
-        if (labels.totals(self.n_classes)[:-1] == 0).any():
-            raise ValueError(
-                "cv leaves a class without a row in a training part. Use fewer folds, or splits "
-                "in which every training part has all classes."
-            )
+        check_training_part(labels, self.n_classes)
         empirical = risk_on_rows(risk, design, labels, self.loss, self.class_prior)
         return Objective(empirical, self.coordinates, candidate.l2)
 
@@ -297,17 +302,17 @@ class FoldScores:
 
     def standardized(self, rows: TuningRows) -> HeldOutScores:
         """The scores on one scale for all folds, as the decision layer takes them."""
-        center, scale = self.unlabeled_moments(rows)
+        models = FoldModels(self.thresholds, *self.unlabeled_moments(rows))
         labels = rows.labels.take(rows.labeled)
         never = np.flatnonzero(~np.isin(labels.codes, self.codes))
-        by_fold = (dense_rows(rows.labeled_design.take(never)) @ self.coefs.T - center) / scale
-        thresholds = (self.thresholds - center[:, None]) / scale[:, None]
-        return HeldOutScores(
+        by_fold = dense_rows(rows.labeled_design.take(never)) @ self.coefs.T
+        return HeldOutScores.of_folds(
             self.rows,
-            (self.latent - center[self.fold]) / scale[self.fold],
-            thresholds[self.fold],
+            self.latent,
+            self.fold,
             self.group,
-            (never, by_fold.mean(axis=1)),
+            models,
+            (never, by_fold),
             labels,
             rows.row_weights,
         )

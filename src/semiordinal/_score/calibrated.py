@@ -1,0 +1,305 @@
+"""Any scikit-learn model as an ordinal classifier that learns from unlabelled rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._decide import (
+    Decision,
+    Gain,
+    ProbabilityPredictor,
+    decide,
+    estimate_prior,
+)
+from .._rows.labels import ESTIMATED_PRIOR, resolve_prior, warn_of_slight_priors
+from .._rows.sampling import drawn_rows
+from .._rows.training import (
+    check_every_class_labeled,
+    fresh_fit,
+    is_source,
+    refuse_source,
+    weighted_labels,
+)
+from .._utils.checks import check_choice, check_count
+from .._utils.typing import Array, Codes
+from ..metrics import TASKS
+from .model_scores import LabeledRows, has_scores, scores_by
+from .tuned import check_decision_parameters, check_unlabeled_rows, training_folds
+from .tuning import Fold
+
+_MOST_UNLABELED = 20_000  # are scored in fit; thresholds need no more
+_LARGEST_SEED = 2**31 - 1
+_WITHOUT_FOLDS = (
+    "Thresholds are the model's own: no class has two labelled rows, so nothing could be held out "
+    "to calibrate by."
+)
+
+
+class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
+    """Any regressor or classifier, turned into an ordinal classifier by held-out scores.
+
+    The model is fitted to the labelled rows, and on each fold of them to the others, so that
+    every labelled row has a score by a model that has not seen it. From these, the scores of the
+    unlabelled rows and the class shares come the thresholds between classes and class
+    probabilities. Where the shares of the classes are known, that lowers the error of nearly any
+    model with few labels.
+
+    Parameters
+    ----------
+    estimator : regressor or classifier
+        Any of scikit-learn's kind, such as a pipeline or a random forest. It is fitted to
+        labelled rows alone, in the form in which they were given, with positions 0, 1, ... in the
+        class order as its target. The score is a regressor's prediction, the expected position by
+        a classifier's probabilities, or ``predict_latent`` of a classifier of this package.
+    class_prior : {"labels", "uniform", "em"} or array-like of shape (n_classes,), default="labels"
+        Class shares of the unlabelled rows, in class order, or by class in a dict or Series: as of
+        the labelled rows, equal, estimated from the unlabelled rows, or as given.
+    task : {"absolute", "zero_one", "squared"}, default="absolute"
+        The loss of predicted positions in the class order.
+    cv : "auto", "loo", int, splitter or splits, default="auto"
+        Which labelled rows are held out when: one at a time with "loo", in five folds with "auto".
+    thresholds : {"auto", "risk", "calibrated", "prior"}, default="auto"
+        Those at the class shares where these were given and there are unlabelled rows, drawn to
+        the labelled rows' as far as these contradict them; else calibrated ones if that lowers the
+        cross-validated loss for sure, else the model's own. "risk" keeps the model's own: half-way
+        between positions for a regressor; for a classifier those that leave as many rows in each
+        class as the medians of its probabilities do. "calibrated" takes those of the held-out
+        labelled rows; "prior" those at the class shares whatever the labelled rows say.
+    classes : sequence, optional
+        The classes from the lowest to the highest; by default numbers by value, and an ordered
+        categorical by its own order.
+    missing_label : scalar, default=nan
+        Marks rows without a label, beside NaN, None and pd.NA.
+    n_repeats : int, default=1
+        How often to split into folds.
+    safety : float, default=2.0
+        Standard errors by which a cross-validated gain must exceed zero before thresholds depart
+        from the model's own, where the class shares are those of the labels.
+    random_state : int, RandomState or None
+        For the folds, and for what is random in the model, unless it has a seed of its own.
+
+    Attributes
+    ----------
+    estimator_ : regressor or classifier
+        Fitted to all labelled rows.
+    thresholds_ : array of shape (n_classes - 1,)
+        Where classes change, on the scale of ``predict_latent``.
+    median_thresholds_ : array of shape (n_classes - 1,)
+        Where the medians of the class probabilities change: ``thresholds_`` for the absolute task.
+    log_odds_ : float
+        What the score is multiplied by, so that its distance to a threshold is a log-odds.
+    classes_, class_prior_ : array of shape (n_classes,)
+    prior_share_ : float
+        How far the thresholds are those at the class shares, from 0 to 1.
+    gain_, gain_se_ : float
+        How much lower the cross-validated loss is than with the model's own thresholds, and the
+        standard error of that.
+    reason_ : str
+        Why the thresholds are these, in words.
+    n_labeled_, n_unlabeled_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X had names.
+
+    See Also
+    --------
+    LinearOrdinalClassifierCV : A linear model that takes the same steps, and tunes itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from semiordinal import CalibratedOrdinalClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> truth = np.digitize(X @ [1.0, -1.0, 0.0] + rng.logistic(size=500), [-2.0, 1.0])
+    >>> y = np.where(np.arange(500) < 30, truth, np.nan)
+    >>> prior = np.bincount(truth) / 500
+    >>> forest = RandomForestRegressor(30, random_state=0)
+    >>> model = CalibratedOrdinalClassifier(forest, class_prior=prior, random_state=0).fit(X, y)
+    >>> bool(model.score(X[30:], truth[30:]) > -0.65), model.predict_proba(X).shape
+    (True, (500, 3))
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        class_prior: Any = "labels",
+        task: str = "absolute",
+        cv: Any = "auto",
+        thresholds: str = "auto",
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        n_repeats: int = 1,
+        safety: float = 2.0,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.class_prior = class_prior
+        self.task = task
+        self.cv = cv
+        self.thresholds = thresholds
+        self.classes = classes
+        self.missing_label = missing_label
+        self.n_repeats = n_repeats
+        self.safety = safety
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Fit the model to the labelled rows, and set thresholds with the help of all rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            In any form that the model takes.
+        y : array-like of shape (n_samples,)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        sample_weight : array-like of shape (n_samples,), optional
+            Of labelled rows, for models that take weights; rows of weight zero are left out.
+        X_unlabeled : array, sparse matrix or data frame, optional
+            More rows without labels.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        with fresh_fit(self):
+            X = self._features(X, reset=True)
+            X, labels, classes = weighted_labels(
+                X, y, sample_weight, self.classes, self.missing_label
+            )
+            check_every_class_labeled(labels, classes)
+            labeled = LabeledRows(self._model(), X, labels, len(classes), self.task)
+            unlabeled = self._unlabeled_rows(X, labels.codes, X_unlabeled)
+            folds = training_folds(
+                labels.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
+            )
+            self.classes_ = classes
+            self.n_labeled_ = len(labeled.positions)
+            self.n_unlabeled_ = sum(part.shape[0] for part in unlabeled)
+            check_unlabeled_rows(self.thresholds, self.n_unlabeled_)
+            self._fit_and_decide(labeled, [self._some(part) for part in unlabeled], folds)
+        return self
+
+    def _check_parameters(self) -> None:
+        if not hasattr(self.estimator, "fit") or not hasattr(self.estimator, "predict"):
+            raise ValueError(f"estimator={self.estimator!r} must be a regressor or a classifier.")
+        if is_classifier(self.estimator) and not has_scores(self.estimator):
+            raise ValueError(
+                f"estimator={self.estimator!r} is a classifier without predict_proba, and its "
+                "classes alone say too little. Use one that has it, or a regressor."
+            )
+        check_choice("task", self.task, tuple(TASKS.values()))
+        check_count("n_repeats", self.n_repeats)
+        check_decision_parameters(self.class_prior, self.thresholds, self.cv, self.safety)
+
+    def _features(self, X: Any, reset: bool) -> Any:
+        """The rows as they were given, with their columns counted; lists as arrays."""
+        rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+        if sparse.issparse(rows):
+            rows = rows.tocsr()  # not all formats give their rows
+        if not reset and hasattr(self, "n_features_in_") and len(rows.shape) == 1:
+            raise ValueError(
+                "X has one dimension. Reshape your data: X.reshape(1, -1) for one row, or "
+                "X.reshape(-1, 1) for one column."
+            )
+        return validate_data(self, rows, reset=reset, skip_check_array=True)
+
+    def _model(self) -> Any:
+        """The model to fit, with seeds where it has none of its own."""
+        model = clone(self.estimator)
+        if self.random_state is None:
+            return model
+        random = check_random_state(self.random_state)
+        seeds = {
+            name: random.randint(_LARGEST_SEED)
+            for name, value in sorted(model.get_params().items())
+            if name.split("__")[-1] == "random_state" and value is None
+        }
+        return model.set_params(**seeds)
+
+    def _unlabeled_rows(self, X: Any, codes: Codes, X_unlabeled: Any) -> list[Any]:
+        if is_source(X_unlabeled):
+            refuse_source(self)
+        parts = [_safe_indexing(X, np.flatnonzero(codes < 0))]
+        if X_unlabeled is not None:
+            parts.append(self._features(X_unlabeled, reset=False))
+        return [part for part in parts if part.shape[0]]
+
+    def _some(self, rows: Any) -> Any:
+        """As many unlabelled rows as are worth scoring."""
+        if rows.shape[0] <= _MOST_UNLABELED:
+            return rows
+        seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
+        return _safe_indexing(rows, drawn_rows(rows.shape[0], _MOST_UNLABELED, seed))
+
+    def _fit_and_decide(
+        self, labeled: LabeledRows, unlabeled: list[Any], folds: list[Fold]
+    ) -> None:
+        is_estimated = isinstance(self.class_prior, str) and self.class_prior == ESTIMATED_PRIOR
+        counts = labeled.labels.totals(labeled.n_classes)[:-1]
+        given = "labels" if is_estimated else self.class_prior
+        prior = resolve_prior(given, counts, self.classes_)
+        warn_of_slight_priors(prior, counts, self.classes_)
+        self.estimator_ = labeled.fit(labeled.positions)
+        final = labeled.final_scores(self.estimator_, unlabeled)
+        decision = at_medians = Decision(final.thresholds, "risk", 0.0, Gain(), _WITHOUT_FOLDS)
+        if folds:
+            held_out = labeled.held_out_scores(folds, unlabeled)
+            if is_estimated:
+                prior = estimate_prior(held_out, final, prior)
+            is_given = not isinstance(self.class_prior, str) or self.class_prior != "labels"
+            rest = held_out, final, prior, is_given, float(self.safety), held_out.predicted
+            decision = at_medians = decide(self.thresholds, self.task, *rest)
+            if self.task != "absolute":  # the model's own thresholds are not at medians then
+                kind = "auto" if decision.kind == "prior" else "calibrated"
+                at_medians = decide(kind, "absolute", *rest)
+        self.class_prior_ = prior
+        self.log_odds_ = at_medians.log_odds
+        self.thresholds_ = decision.thresholds * self.log_odds_
+        self.median_thresholds_ = at_medians.thresholds * self.log_odds_
+        self.prior_share_ = decision.prior_share
+        self.gain_, self.gain_se_ = decision.gain.mean, decision.gain.se
+        self.reason_ = decision.reason
+
+    def predict_latent(self, X: Any) -> Array:
+        """The model's score of each row, on the scale of ``thresholds_``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self._latent(self._features(X, reset=False))
+
+    def _latent(self, X: Any) -> Array:
+        return self.log_odds_ * scores_by(self.estimator_, X)
+
+    def _check_probabilities(self) -> None:
+        """There are some whatever the model."""
+
+    def _log_odds(self, latent: Array) -> Array:
+        return self.median_thresholds_ - latent[:, None]
+
+    @property
+    def _task(self) -> str:
+        return self.task
+
+    def __sklearn_tags__(self) -> Any:
+        tags, wrapped = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags = wrapped.input_tags
+        tags.non_deterministic = wrapped.non_deterministic
+        return tags

@@ -1,0 +1,173 @@
+"""Scores of rows by any scikit-learn model, as the decision layer takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from .._decide import FinalScores, FoldModels, HeldOutScores, mean_and_deviation
+from .._rows import RowLabels
+from .._utils.typing import Array, Codes
+from ..metrics import task_losses
+from .tuning import Fold, check_training_part
+
+
+@dataclass(frozen=True)
+class LabeledRows:
+    """Rows with labels among all rows, and the model to fit to them.
+
+    Parameters
+    ----------
+    model : regressor or classifier
+    X : array, sparse matrix or data frame
+        All rows.
+    labels : RowLabels
+        Of all rows.
+    n_classes : int
+    task : str
+    """
+
+    model: Any
+    X: Any
+    labels: RowLabels
+    n_classes: int
+    task: str
+
+    @cached_property
+    def positions(self) -> Codes:
+        return np.flatnonzero(self.labels.codes >= 0)
+
+    def fit(self, rows: Codes) -> Any:
+        """The model, fitted to some of the labelled rows."""
+        labels = self.labels.take(rows)
+        check_training_part(labels, self.n_classes)
+        y = labels.codes if is_classifier(self.model) else labels.codes.astype(float)
+        weights = {}
+        if labels.weights is not None:
+            weights[_weight_parameter(self.model)] = labels.weights
+        return clone(self.model).fit(_safe_indexing(self.X, rows), y, **weights)
+
+    def scores(self, model: Any, rows: Codes) -> Array:
+        return scores_by(model, _safe_indexing(self.X, rows)) if len(rows) else np.empty(0)
+
+    def scores_and_thresholds(self, model: Any, unlabeled: list[Any]) -> tuple[Array, Array]:
+        """Scores of the unlabelled rows, and the model's own thresholds.
+
+        Where there are no unlabelled rows, the labelled ones stand in for them.
+        """
+        parts = unlabeled or [_safe_indexing(self.X, self.positions)]
+        if not _is_probabilistic(model):
+            latent = np.concatenate([scores_by(model, part) for part in parts])
+            half_way = np.arange(0.5, self.n_classes - 1)
+            return latent, getattr(model, "thresholds_", half_way)
+        probabilities = np.concatenate([model.predict_proba(part) for part in parts])
+        latent = expected_classes(probabilities)
+        return latent, thresholds_like_classes(
+            latent, best_classes(probabilities, self.task), self.n_classes
+        )
+
+    def final_scores(self, model: Any, unlabeled: list[Any]) -> FinalScores:
+        return FinalScores(*self.scores_and_thresholds(model, unlabeled), bool(unlabeled))
+
+    def held_out_scores(self, folds: list[Fold], unlabeled: list[Any]) -> HeldOutScores:
+        """Scores of the labelled rows of each fold by the model that is fitted to the others."""
+        labels = self.labels.take(self.positions)
+        tests = [np.searchsorted(self.positions, fold.test) for fold in folds]
+        held_out = np.concatenate(tests)
+        never = np.flatnonzero(~np.isin(labels.codes, labels.codes[held_out]))
+        latent, of_never, thresholds, moments = [], [], [], []
+        for fold in folds:
+            model = self.fit(fold.train)
+            latent.append(self.scores(model, fold.test))
+            of_never.append(self.scores(model, self.positions[never]))
+            of_unlabeled, own = self.scores_and_thresholds(model, unlabeled)
+            thresholds.append(own)
+            moments.append(mean_and_deviation(of_unlabeled))
+        sizes = [len(test) for test in tests]
+        weights = np.ones(len(self.positions)) if labels.weights is None else labels.weights
+        return HeldOutScores.of_folds(
+            held_out,
+            np.concatenate(latent),
+            np.repeat(np.arange(len(folds)), sizes),
+            np.repeat([fold.group for fold in folds], sizes),
+            FoldModels(np.array(thresholds), *np.array(moments).T),
+            (never, np.column_stack(of_never)),
+            labels,
+            weights / weights.sum(),
+        )
+
+
+def has_scores(model: Any) -> bool:
+    """Whether there is more to a model than classes."""
+    return hasattr(model, "predict_latent") or hasattr(model, "predict_proba")
+
+
+def _is_probabilistic(model: Any) -> bool:
+    return is_classifier(model) and not hasattr(model, "predict_latent")
+
+
+def scores_by(model: Any, X: Any) -> Array:
+    """How far up rows are by a model that was fitted to positions in the class order."""
+    if hasattr(model, "predict_latent"):
+        latent = model.predict_latent(X)
+    elif _is_probabilistic(model):
+        latent = expected_classes(model.predict_proba(X))
+    else:
+        latent = model.predict(X)
+    latent = np.asarray(latent, dtype=np.float64).ravel()
+    if not np.isfinite(latent).all():
+        raise ValueError(f"{type(model).__name__} predicts numbers that are not finite.")
+    return latent
+
+
+def expected_classes(probabilities: Array) -> Array:
+    return probabilities @ np.arange(probabilities.shape[1])
+
+
+def best_classes(probabilities: Array, task: str) -> Codes:
+    """The class of the least expected loss: for the absolute one the median.
+
+    Examples
+    --------
+    >>> best_classes(np.array([[0.4, 0.3, 0.3], [0.1, 0.2, 0.7]]), "absolute")
+    array([1, 2])
+    """
+    n_classes = probabilities.shape[1]
+    losses = task_losses(task, np.arange(n_classes), n_classes)
+    return (probabilities @ losses.T).argmin(axis=1)
+
+
+def thresholds_like_classes(latent: Array, classes: Codes, n_classes: int) -> Array:
+    """Thresholds of expected classes that leave as many rows in each class as another rule does.
+
+    The expected class orders rows better than the median class, but lies nearer to the middle;
+    so cut half-way between classes it would leave too few rows in the outer ones.
+
+    Examples
+    --------
+    >>> thresholds_like_classes(np.array([0.2, 0.6, 1.0]), np.array([0, 0, 1]), 3)
+    array([0.8, 1.5])
+    """
+    at_most = np.cumsum(np.bincount(classes, minlength=n_classes))[:-1]
+    ends = np.concatenate([[0.0], np.sort(latent), [n_classes - 1.0]])
+    return (ends[at_most] + ends[at_most + 1]) / 2
+
+
+def _weight_parameter(model: Any) -> str:
+    """The name by which the model's fit takes weights of rows."""
+    prefix, final = "", model
+    if isinstance(model, Pipeline):
+        name, final = model.steps[-1]
+        prefix = f"{name}__"
+    if not has_fit_parameter(final, "sample_weight"):
+        raise ValueError(
+            f"sample_weight is given, but {type(final).__name__} takes no weights of rows."
+        )
+    return f"{prefix}sample_weight"
