@@ -3,9 +3,10 @@
     python benchmarks/calibrated.py --data FOLDER                     # a few minutes
     python benchmarks/calibrated.py --data FOLDER --sets all --draws 5 --minutes 60
 
-A draw is as in ``tuned.py``, with 1,000 unlabelled and 1,000 test rows. The model alone predicts as its users would have it: a regressor's
-prediction rounded, the median of a classifier's probabilities. The figures are changes of the mean
-absolute error in per cent, geometric means over sets and draws.
+A draw is as in ``tuned.py``, with 1,000 unlabelled and 1,000 test rows. The model alone predicts
+as its users would have it: a regressor's prediction rounded, the median of a classifier's
+probabilities. The figures are changes of the mean absolute error in per cent, geometric means over
+sets and draws.
 """
 
 from __future__ import annotations
