@@ -193,7 +193,8 @@ def test_removed_classes_differ():
 
 
 def test_settings_reach_the_estimator():
-    assert get_method("TOR").build(unlabeled_weight=0.3, model="kernel").unlabeled_weight == 0.3
+    tor = get_method("TOR").build(pseudo_label_weight=0.3, model="kernel")
+    assert tor.pseudo_label_weight == 0.3
     assert get_method("SSMOR").build(n_neighbors=4).n_neighbors == 4
     built = get_method("self-training").build(n_rounds=3, l2=0.5, model="kernel")
     assert (built.n_rounds, built.estimator.l2) == (3, 0.5)
