@@ -79,7 +79,7 @@ def test_training_is_that_of_the_torch_loss(loss, weight):
         loss=loss,
         unlabeled_weight=weight,
         removed_class=int(np.argmin(counts)),
-        thresholds="free",
+        ordered_thresholds=False,
         class_prior=prior,
         class_counts=counts,
         **paper,
