@@ -93,7 +93,7 @@ class RiskPartial:
             sums.hessian = Hessian(
                 _weighted_gram(dense, curvature.sum(axis=1)),
                 -(dense.T @ curvature),
-                np.diag(curvature.sum(axis=0)),
+                part.threshold_hessian,
             )
         return sums
 

@@ -15,11 +15,15 @@ them. Three facts make this possible:
   ``α² − 2α + 1``, so both are ``main ∘ α²`` and linear terms;
 - the cumulative link loss is the immediate-threshold loss plus a function of the gaps
   alone, since ``σ(b) − σ(a) = σ(b) σ(−a) (1 − exp(a − b))``.
+
+The last holds for the logit link only; with others the loss is `LinkLoss`, whose label weights
+stay as they are.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -29,6 +33,7 @@ import numpy as np
 from .._utils.checks import check_choice
 from .._utils.computing import Allocate, fresh
 from .._utils.typing import Array
+from .links import Link, get_link
 from .margins import Absolute, GapLoss, Logistic, Margin, Square, get_margin
 
 # Weights this much smaller than the largest are rounding of an exact cancellation.
@@ -41,15 +46,26 @@ GAP_LOSS = GapLoss()
 class LossSum:
     """A weighted sum of ψ over rows, and its derivatives in the latent scores f and in θ.
 
-    The Hessian in the scores α is diagonal, and ``curvature`` (n, m) holds the diagonal: its
-    row sums are the second derivatives in f, its negative the mixed ones, its column sums
-    those in θ.
+    ``curvature`` (n, m) holds the row sums of the Hessian in the scores α of each row: summed
+    again they are the second derivatives in f, their negative the mixed ones. The Hessian is
+    diagonal, unless ``coupling`` (m − 1,) says what neighbouring thresholds have in common,
+    summed over the rows.
     """
 
     value: float
     latent_gradient: Array
     threshold_gradient: Array
     curvature: Array | None = None
+    coupling: Array | None = None
+
+    @property
+    def threshold_hessian(self) -> Array:
+        """Second derivatives in θ, (m, m)."""
+        assert self.curvature is not None
+        hessian = np.diag(self.curvature.sum(axis=0))
+        if self.coupling is not None:
+            hessian -= _between_neighbors(self.coupling)
+        return hessian
 
     def add(self, other: LossSum, factor: float = 1.0) -> None:
         """Add a multiple of another sum, without curvature, over the same rows."""
@@ -105,6 +121,56 @@ class WeightedLoss:
                 curvature += mirrored[2]
         return LossSum(value, -gradient.sum(axis=1), gradient.sum(axis=0), curvature)
 
+    def slopes(
+        self, scores: Array, gather: Callable[[Array], Array] = lambda table: table
+    ) -> Array:
+        """Derivatives in the scores of what each row adds, with all terms: (..., m).
+
+        Parameters
+        ----------
+        scores : array of shape (..., m)
+        gather : callable
+            From a table to the weights of the rows, which broadcast to the scores; by default
+            the table itself, whose rows are then the last axis but one.
+        """
+        slopes = self.margin.derivative(scores) * gather(self.main)
+        if self.mirror is not None:
+            slopes = slopes - self.margin.derivative(-scores) * gather(self.mirror)
+        if self.linear is not None:
+            slopes = slopes + gather(self.linear)
+        if self.gap is not None and scores.shape[-1] > 1:
+            weights = gather(self.gap)[..., 1:-1]
+            slope = weights * GAP_LOSS.derivative(np.diff(scores, axis=-1))
+            slopes[..., 1:] += slope
+            slopes[..., :-1] -= slope
+        return slopes
+
+    def bends(self, scores: Array, gather: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """The Hessian in its scores of what each row adds, with all terms.
+
+        It is tridiagonal: the diagonal (n, m), and what is beside it (n, m − 1).
+        """
+        diagonal = self.margin.curvature(scores) * gather(self.main)
+        if self.mirror is not None:
+            diagonal = diagonal + self.margin.curvature(-scores) * gather(self.mirror)
+        beside = np.zeros((*scores.shape[:-1], scores.shape[-1] - 1))
+        if self.gap is not None and scores.shape[-1] > 1:
+            beside = -gather(self.gap)[..., 1:-1] * GAP_LOSS.curvature(np.diff(scores, axis=-1))
+            diagonal[..., 1:] -= beside
+            diagonal[..., :-1] -= beside
+        return diagonal, beside
+
+    def row_gradients(
+        self, rows: Array, coef: Array, thresholds: Array, gather: Callable[[Array], Array]
+    ) -> Array:
+        """Gradients in coefficients and thresholds of what each row adds: (n, p + m)."""
+        slopes = self.slopes(thresholds - (rows @ coef)[:, None], gather)
+        n, p = rows.shape
+        gradients = np.empty((n, p + slopes.shape[1]))
+        np.multiply(rows, -slopes.sum(axis=1, keepdims=True), out=gradients[:, :p])
+        gradients[:, p:] = slopes
+        return gradients
+
 
 class ThresholdTerms:
     """The constant terms of a weighted loss and those in the thresholds alone, over all rows.
@@ -138,9 +204,15 @@ class ThresholdTerms:
         gradient[1:] += slope
         gradient[:-1] -= slope
         if hessian is not None:
-            difference = np.diff(np.eye(m), axis=0)
-            hessian += difference.T * (weights * GAP_LOSS.curvature(gaps)) @ difference
+            hessian += _between_neighbors(weights * GAP_LOSS.curvature(gaps))
         return value, gradient, hessian
+
+
+def _between_neighbors(curvature: Array) -> Array:
+    """The Hessian in θ of functions of its gaps, which bend by ``curvature`` each."""
+    difference = np.diff(np.eye(len(curvature) + 1), axis=0)
+    hessian: Array = difference.T * curvature @ difference
+    return hessian
 
 
 def _drop_cancelled(table: Array, reference: Array) -> Array:
@@ -262,6 +334,118 @@ class CumulativeLink(ImmediateThreshold):
         return True
 
 
+class LinkLoss(OrdinalLoss):
+    """CL with any link: ``−log(F(α_y) − F(α_{y−1}))``."""
+
+    name = "cl"
+    task = "absolute"
+    has_gap_term = True
+    uses_margin = False
+
+    def __init__(self, link: Link):
+        super().__init__(link)
+        self.link = link
+
+    def values(self, scores: Array) -> Array:
+        return -log_probabilities(self.link, scores)
+
+    def weigh(self, label_weights: Array) -> WeightedLoss:
+        return WeightedLinkLoss(self.link, label_weights)
+
+    @property
+    def has_probabilities(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class WeightedLinkLoss(WeightedLoss):
+    """CL with any link times a table of label weights, which is ``main`` (T, K).
+
+    A class lies between two scores, so the Hessian of a row has entries beside its diagonal.
+    """
+
+    @property
+    def link(self) -> Link:
+        assert isinstance(self.margin, Link)
+        return self.margin
+
+    @property
+    def is_convex(self) -> bool:
+        return self.link.log_concave and super().is_convex
+
+    def contract(
+        self,
+        latent: Array,
+        thresholds: Array,
+        main: Array,
+        mirror: Array | None,
+        order: int,
+        allocate: Allocate = fresh,
+    ) -> LossSum:
+        scores = thresholds - latent[:, None]
+        logs, above, below = self._ratios(scores)
+        value = -float(np.where(main != 0, main * logs, 0.0).sum())
+        gradient = self._slopes(main, above, below)
+        total = LossSum(value, -gradient.sum(axis=1), gradient.sum(axis=0))
+        if np.isnan(value):  # infinite losses of both signs, where a class has no room
+            total.value = np.inf
+        if order >= 2:
+            total.curvature, beside = self._bends(scores, main, above, below)
+            total.curvature[:, 1:] += beside
+            total.curvature[:, :-1] += beside
+            total.coupling = beside.sum(axis=0)
+        return total
+
+    def slopes(
+        self, scores: Array, gather: Callable[[Array], Array] = lambda table: table
+    ) -> Array:
+        _, above, below = self._ratios(scores)
+        return self._slopes(gather(self.main), above, below)
+
+    def bends(self, scores: Array, gather: Callable[[Array], Array]) -> tuple[Array, Array]:
+        _, above, below = self._ratios(scores)
+        return self._bends(scores, gather(self.main), above, below)
+
+    def _ratios(self, scores: Array) -> tuple[Array, Array, Array]:
+        """Log probabilities (…, K), and F' at each score over the probability of the class below
+        it and over that of the class above it (…, K − 1)."""
+        logs = log_probabilities(self.link, scores)
+        density = self.link.log_density(scores)
+        possible = np.where(np.isneginf(logs), np.inf, logs)
+        with np.errstate(over="ignore"):
+            return logs, np.exp(density - possible[..., :-1]), np.exp(density - possible[..., 1:])
+
+    @staticmethod
+    def _slopes(weights: Array, above: Array, below: Array) -> Array:
+        return weights[..., 1:] * below - weights[..., :-1] * above
+
+    def _bends(
+        self, scores: Array, weights: Array, above: Array, below: Array
+    ) -> tuple[Array, Array]:
+        bend = self.link.log_density_slope(scores)
+        diagonal = weights[..., :-1] * above * (above - bend)
+        diagonal += weights[..., 1:] * below * (below + bend)
+        return diagonal, -weights[..., 1:-1] * above[..., 1:] * below[..., :-1]
+
+
+def log_probabilities(link: Link, scores: Array) -> Array:
+    """``log(F(α_y) − F(α_{y−1}))`` of every class: (…, K − 1) scores to (…, K).
+
+    It is −∞ where the scores of a class are equal or not in order.
+    """
+    below, above = link.log_cdf(scores), link.log_survival(scores)
+    logs = np.empty((*scores.shape[:-1], scores.shape[-1] + 1))
+    logs[..., 0], logs[..., -1] = below[..., 0], above[..., -1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # The difference of two small numbers keeps its digits; in the upper tail, those of 1 − F.
+        of_cdf = below[..., 1:] + np.log(-np.expm1(below[..., :-1] - below[..., 1:]))
+        of_survival = above[..., :-1] + np.log(-np.expm1(above[..., 1:] - above[..., :-1]))
+    in_upper_tail = above[..., :-1] < below[..., :-1]
+    inner = np.where(in_upper_tail, of_survival, of_cdf)
+    logs[..., 1:-1] = np.where(np.diff(scores, axis=-1) > 0, inner, -np.inf)
+    return logs
+
+
 class LeastSquares(OrdinalLoss):
     """LS: ``(y + α_1 − 3/2)²``, for the squared loss."""
 
@@ -314,8 +498,10 @@ LOSSES: dict[str, type[OrdinalLoss]] = {
 }
 
 
-def get_loss(name: str, margin: str = "logistic") -> OrdinalLoss:
+def get_loss(name: str, margin: str = "logistic", link: str = "logit") -> OrdinalLoss:
     """The loss of that name on that margin (LS, CL and LAD have no margin to choose).
+
+    CL alone has a link to choose.
 
     Examples
     --------
@@ -325,6 +511,13 @@ def get_loss(name: str, margin: str = "logistic") -> OrdinalLoss:
     array([[1.287, 0.787, 1.787]])
     """
     check_choice("loss", name, sorted(LOSSES))
-    checked_margin = get_margin(margin)
+    checked_margin, checked_link = get_margin(margin), get_link(link)
     cls = LOSSES[name]
+    if link != "logit":
+        if cls is not CumulativeLink:
+            raise ValueError(
+                f"link={link!r} is for loss='cl': loss={name!r} is not made of cumulative "
+                "probabilities. Set loss='cl', or link='logit'."
+            )
+        return LinkLoss(checked_link)
     return cls(checked_margin) if cls.uses_margin else cls()  # type: ignore[call-arg]

@@ -187,6 +187,15 @@ class Coordinates:
             coef = coef / self.scale
         return np.concatenate([coef, self.threshold_map.matrix.T @ thresholds])
 
+    @cached_property
+    def pull_matrix(self) -> Array:
+        """`pull_gradient` as a matrix, for gradients of many rows."""
+        n_scores = len(self.threshold_map.offset)
+        identity = np.eye(self.n_coefs + n_scores)
+        return np.column_stack(
+            [self.pull_gradient(unit[: self.n_coefs], unit[self.n_coefs :]) for unit in identity]
+        )
+
     def pull_hessian(self, coef: Array, cross: Array, thresholds: Array) -> Array:
         """Hessian in the variables, from its blocks in coefficients and thresholds."""
         if self.shift is not None:
@@ -208,12 +217,16 @@ class Coordinates:
 
 
 class Objective:
-    """``risk + (l2/2)‖v‖² + order penalty`` over solver variables (v, t)."""
+    """``risk + (l2/2)‖v‖² + order penalty`` over solver variables (v, t).
 
-    def __init__(self, risk: EmpiricalRisk, coordinates: Coordinates, l2: float):
+    Where ``l1`` is above zero, ``l1 ‖v‖₁`` is to be added; values and derivatives are without it.
+    """
+
+    def __init__(self, risk: EmpiricalRisk, coordinates: Coordinates, l2: float, l1: float = 0.0):
         self.risk = risk
         self.coordinates = coordinates
         self.l2 = l2
+        self.l1 = l1
 
     @property
     def n_variables(self) -> int:
@@ -260,7 +273,7 @@ class Objective:
 
     def with_risk(self, risk: EmpiricalRisk) -> Objective:
         """The same penalties and variables for another risk."""
-        return Objective(risk, self.coordinates, self.l2)
+        return Objective(risk, self.coordinates, self.l2, self.l1)
 
     def without_correction(self) -> Objective:
         """The objective where the correction does nothing; nowhere above this one."""
@@ -315,4 +328,5 @@ class Objective:
         if self.risk.loss.unit_gaps:
             first = thresholds[0] - self.coordinates.threshold_map.offset[0]
             thresholds = first + np.arange(self.risk.label_weights.n_classes - 1)
-        return coef, thresholds
+        # Sums of gaps of zero may fall by a rounding.
+        return coef, np.maximum.accumulate(thresholds)

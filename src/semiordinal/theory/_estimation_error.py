@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._risk.risks import removed_by_rule
-from .._rows.labels import check_prior
+from .._rows.class_shares import check_prior
 from .._utils.typing import Array
 from ._inputs import at_least, check_counts, check_removed, in_unit_interval, positive
 from ._rademacher import RademacherBounds, inverse_root

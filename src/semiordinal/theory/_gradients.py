@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from .._risk.losses import GAP_LOSS, OrdinalLoss, ThresholdTerms
+from .._risk.losses import OrdinalLoss, ThresholdTerms
 from .._utils.checks import check_choice
 from .._utils.typing import Array, Codes
 from ._inputs import at_least, check_codes, check_rows
@@ -181,32 +181,24 @@ def risk_hessian(
         curvature = curvature.sum(axis=1, keepdims=True)
     by_coef = table.T @ (table * curvature.sum(axis=1)[:, None]) + penalty * np.eye(len(w))
     cross = -(table.T @ curvature)
-    by_threshold = np.diag(curvature.sum(axis=0))
+    by_threshold: Array = np.array([[curvature.sum()]])
+    if not loss.unit_gaps:
+        by_threshold = found.threshold_hessian
     if weighted.gap is not None:
         totals = np.bincount(positions % (len(theta) + 2), minlength=len(theta) + 2)
         terms = ThresholdTerms(weighted, totals.astype(np.float64))
-        by_threshold = by_threshold + terms.evaluate(theta, 2)[2]
+        of_gaps = terms.evaluate(theta, 2)[2]
+        assert of_gaps is not None
+        by_threshold = by_threshold + of_gaps
     return np.block([[by_coef, cross], [cross.T, by_threshold]])
 
 
 def _score_gradients(loss: OrdinalLoss, scores: Array) -> Array:
     """∂ψ(α, y)/∂θ for every row and label: (n, K, K − 1), or (n, K, 1) for θ_1 alone."""
     n_classes = scores.shape[1] + 1
-    weighted = loss.weigh(np.eye(n_classes))
     inner = scores[:, :1] + loss.score_offsets(n_classes) if loss.unit_gaps else scores
-    slopes = weighted.margin.derivative(inner)[:, None, :] * weighted.main
-    if weighted.mirror is not None:
-        slopes = slopes - weighted.margin.derivative(-inner)[:, None, :] * weighted.mirror
-    if weighted.linear is not None:
-        slopes = slopes + weighted.linear
-    if loss.unit_gaps:
-        return slopes.sum(axis=2, keepdims=True)
-    if weighted.gap is not None and n_classes > 2:
-        inside = np.arange(1, n_classes - 1)
-        slope = GAP_LOSS.derivative(np.diff(scores, axis=1))
-        slopes[:, inside, inside] += slope
-        slopes[:, inside, inside - 1] -= slope
-    return slopes
+    slopes = loss.weigh(np.eye(n_classes)).slopes(inner[:, None, :])
+    return slopes.sum(axis=2, keepdims=True) if loss.unit_gaps else slopes
 
 
 def _transform(hessian: Any, criterion: str, size: int) -> Array:

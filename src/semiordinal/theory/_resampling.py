@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._rows.labels import check_prior
+from .._rows.class_shares import check_prior
 from .._utils.checks import check_choice
 from .._utils.typing import Array
 from ._inputs import check_codes, check_counts, positive

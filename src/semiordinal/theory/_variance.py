@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from .._rows.labels import check_prior
+from .._rows.class_shares import check_prior
 from .._utils.checks import check_choice
 from .._utils.typing import Array
 from ._inputs import at_least, check_counts, in_unit_interval

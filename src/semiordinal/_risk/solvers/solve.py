@@ -22,6 +22,7 @@ from .base import Solution, Solver, affords_hessian
 from .closed_form import ClosedForm
 from .lbfgs import LBFGS
 from .newton import Newton
+from .proximal_newton import ProximalNewton
 from .smoothing import Smoothing
 
 _SLOPE_TOLERANCE = 1e-12
@@ -53,7 +54,7 @@ def solve(
     _check(objective, solver)
 
     def minimize(problem: Objective, start: Array) -> Solution:
-        fits = solver != "auto" and SOLVERS[solver].refusal(problem) is None
+        fits = solver != "auto" and not problem.l1 and SOLVERS[solver].refusal(problem) is None
         cls = SOLVERS[solver] if fits else _best(problem)
         return cls(max_iter, tol).minimize(problem, start)
 
@@ -88,6 +89,8 @@ def _check(objective: Objective, name: str) -> None:
 
 
 def _best(objective: Objective) -> type[Solver]:
+    if objective.l1:
+        return ProximalNewton
     if objective.kinks:
         return Smoothing
     if not affords_hessian(objective.risk.design, objective.n_variables):
