@@ -1,5 +1,6 @@
 """From scores to classes: calibrated thresholds, the cut for the task, prediction."""
 
+from .cut_for_task import CutForTask
 from .decision import (
     THRESHOLDS,
     Decision,
@@ -8,24 +9,43 @@ from .decision import (
     Gain,
     HeldOutScores,
     decide,
-    estimate_prior,
+    judge_shares,
     mean_and_deviation,
     paired_gain,
 )
-from .prediction import ClassPredictor, ProbabilityPredictor, ThresholdPredictor
+from .prediction import (
+    BaseCumulativeClassifier,
+    BaseOrdinalClassifier,
+    BaseProbabilisticClassifier,
+    OrdinalClassifierMixin,
+    best_classes,
+    describe_one_class,
+)
+from .prediction_sets import find_set_limits, mean_set_size
+from .share_evidence import ShareEvidence, offsets_by_evidence, shares_reason, weigh_shares
 
 __all__ = [
     "THRESHOLDS",
-    "ClassPredictor",
+    "BaseCumulativeClassifier",
+    "BaseOrdinalClassifier",
+    "BaseProbabilisticClassifier",
+    "CutForTask",
     "Decision",
     "FinalScores",
     "FoldModels",
     "Gain",
     "HeldOutScores",
-    "ProbabilityPredictor",
-    "ThresholdPredictor",
+    "OrdinalClassifierMixin",
+    "ShareEvidence",
+    "best_classes",
     "decide",
-    "estimate_prior",
+    "describe_one_class",
+    "find_set_limits",
+    "judge_shares",
     "mean_and_deviation",
+    "mean_set_size",
+    "offsets_by_evidence",
     "paired_gain",
+    "shares_reason",
+    "weigh_shares",
 ]

@@ -51,7 +51,7 @@ def thresholds_at_shares(latent: Array, cumulative: Array, weights: Array | None
         slope = (below * (1 - below)) @ shares
         step = np.divide(-excess, slope, out=np.full(len(excess), np.inf), where=slope > 0)
         trial = thresholds + step
-        inside = (trial > low) & (trial < high)
+        inside = (trial >= low) & (trial <= high)  # at an end where it has arrived
         moved = np.where(inside, trial, (low + high) / 2)
         if np.abs(moved - thresholds).max(initial=0.0) < _PRECISION:
             return moved
@@ -209,7 +209,7 @@ def calibrate_at_prior(
     if scores.unlabeled is None:
         raise ValueError("thresholds at the prior need unlabelled rows.")
     cumulative = np.cumsum(class_prior)[:-1]
-    unlabeled = spaced_in_rank(scores.unlabeled)
+    unlabeled = subsample_by_rank(scores.unlabeled)
 
     def at(slope: float) -> Array:
         return thresholds_at_shares(slope * unlabeled, cumulative)
@@ -248,7 +248,7 @@ def _best_slope(scores: CalibrationScores, thresholds_at: Callable[[float], Arra
     return float(np.exp(found.x))
 
 
-def spaced_in_rank(latent: Array) -> Array:
+def subsample_by_rank(latent: Array) -> Array:
     """Scores evenly spaced in rank, where there are more than a sum over them needs."""
     if len(latent) <= _MOST_SCORES:
         return latent

@@ -5,13 +5,13 @@ It knows nothing of how scores were made: any model that scores rows can hand th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from .._rows import RowLabels
-from .._rows.labels import shifted_prior
 from .._utils.typing import Array, Codes
 from ..metrics import mean_and_standard_error, task_losses
 from .calibration import (
@@ -21,6 +21,7 @@ from .calibration import (
     calibrate_on_labels,
     slope_at_thresholds,
 )
+from .share_evidence import ShareEvidence, weigh_shares
 
 THRESHOLDS = ("auto", "risk", "calibrated", "prior")
 _MOST_GROUPS = 5
@@ -159,6 +160,32 @@ class HeldOutScores:
         """Classes by each model's own thresholds."""
         return (self.latent[:, None] > self.thresholds).sum(axis=1)
 
+    def distances(self, cuts: Array, final_cuts: Array) -> HeldOutDistances:
+        """Of the labelled rows' scores below cuts, in the mean over the times they were held out.
+
+        Parameters
+        ----------
+        cuts : array of shape (n, K − 1)
+            For each time that a row was held out, set without the row's label.
+        final_cuts : array of shape (K − 1,)
+            For the rows that cannot be held out.
+        """
+        times = np.bincount(self.rows, minlength=len(self.labels.codes))
+        rows = np.flatnonzero(times)
+        sums = np.zeros((len(times), cuts.shape[1]))
+        np.add.at(sums, self.rows, cuts - self.latent[:, None])
+        below = np.vstack([sums[rows] / times[rows, None], final_cuts - self.never[1][:, None]])
+        rows = np.concatenate([rows, self.never[0]])
+        return HeldOutDistances(self.labels.codes[rows], self.row_weights[rows], below)
+
+    def for_population(self, class_prior: Array) -> HeldOutScores:
+        """The same, with labelled rows that count so that each class has its share."""
+        counts = self.labels.totals(len(class_prior))[:-1]
+        n_rows = len(self.labels.codes)
+        by_row = np.ones(n_rows) if self.labels.weights is None else self.labels.weights
+        weights = by_row * (class_prior / counts)[self.labels.codes]
+        return replace(self, row_weights=weights / weights.sum())
+
     def with_shares(self, class_prior: Array, unlabeled: Array | None) -> CalibrationScores:
         """The scores, weighted so that each class has its share, those never held out last.
 
@@ -201,6 +228,22 @@ class FinalScores:
         return (self.latent - mean) / deviation if self.are_unlabeled else None
 
 
+class HeldOutDistances(NamedTuple):
+    """How far labelled rows are below thresholds, both from models that have not seen them.
+
+    Parameters
+    ----------
+    codes : array of shape (n_labeled,)
+    weights : array of shape (n_labeled,)
+        How much the rows count: by class shares where these are known or estimated.
+    below : array of shape (n_labeled, K − 1)
+    """
+
+    codes: Codes
+    weights: Array
+    below: Array
+
+
 @dataclass(frozen=True)
 class Decision:
     """Thresholds on the scale of the latent score, and why these."""
@@ -212,15 +255,59 @@ class Decision:
     reason: str
     # Of y ≤ i for each unit of the latent score, by the model that held-out rows calibrate.
     log_odds: float = 1.0
+    # On the scale of the final model's scores.
+    held_out: HeldOutDistances | None = None
+    # Classes predicted for the rows that the thresholds were set by.
+    predicted: Codes | None = None
 
 
-def estimate_prior(held_out: HeldOutScores, final: FinalScores, class_prior: Array) -> Array:
-    """Class shares of the unlabelled rows by EM, from probabilities calibrated on held-out rows."""
-    scores = held_out.with_shares(class_prior, final.standardized_unlabeled())
-    if scores.unlabeled is None:
-        return class_prior
-    calibrated = calibrate_on_labels(scores, class_prior)
-    return shifted_prior(calibrated.probabilities(scores.unlabeled), class_prior)
+def judge_shares(
+    held_out: HeldOutScores, final: FinalScores, given: Array | None
+) -> ShareEvidence | None:
+    """What the rows say of class shares; None where there are no unlabelled rows to ask."""
+    unlabeled = final.standardized_unlabeled()
+    if unlabeled is None:
+        return None
+    counts = held_out.labels.totals(held_out.thresholds.shape[1] + 1)[:-1]
+    of_labels = counts / counts.sum()
+    scores = held_out.with_shares(of_labels, unlabeled)
+    calibrated = calibrate_on_labels(scores, of_labels)
+
+    def log_odds(latent: Array) -> Array:
+        return calibrated.thresholds - calibrated.slope * latent[:, None]
+
+    weights = scores.weights * scores.n_labeled
+    return weigh_shares(log_odds(scores.latent), scores.codes, log_odds(unlabeled), given, weights)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A way to set thresholds.
+
+    Parameters
+    ----------
+    shares : array of shape (K,)
+        Class shares by which labelled rows count.
+    prior_share : float or None
+        How much of the thresholds the unlabelled rows set at these shares; None for as much
+        as the labelled rows support.
+    own_share : float
+        How much of the rest is the model's own thresholds.
+    """
+
+    shares: Array
+    prior_share: float | None
+    own_share: float
+
+    def calibrate(self, scores: CalibrationScores) -> CalibratedThresholds:
+        if self.prior_share == 0:
+            return calibrate_on_labels(scores, self.shares)
+        return calibrate_at_prior(scores, self.shares, self.prior_share)
+
+    def cuts(self, calibrated: CalibratedThresholds, own: Array, task: str) -> Array:
+        own_share = (1 - calibrated.prior_share) * self.own_share
+        ordered = np.maximum.accumulate(calibrated.cuts(task))
+        return (1 - own_share) * ordered + own_share * own
 
 
 def decide(
@@ -229,17 +316,19 @@ def decide(
     held_out: HeldOutScores,
     final: FinalScores,
     class_prior: Array,
-    prior_is_given: bool,
+    evidence: ShareEvidence | None,
     safety: float,
     baseline: Codes,
 ) -> Decision:
     """Thresholds for a model, and the cross-validated gain in task loss over a baseline.
 
-    With ``kind="auto"``: those at the prior where priors were given and there are unlabelled
-    rows, drawn to the labelled rows' as far as these contradict them; else calibrated ones if
-    their gain exceeds ``safety`` standard errors; else the model's own. What the prior does not
-    set, the labelled rows do in two ways, whose errors differ: half calibrated, half the model's
-    own.
+    With ``kind="auto"``: as far as given class shares can be trusted, those at which the
+    unlabelled rows have them, drawn to the labelled rows' as far as these contradict the model.
+    What the shares do not set then, the labelled rows do in two ways, whose errors differ: half
+    calibrated, half the model's own. As far as they cannot be trusted, or where none are given:
+    calibrated thresholds if their gain exceeds ``safety`` standard errors, else the model's own.
+    The model's own are left out where labels are not a random draw, since they are right for the
+    labels' shares alone.
 
     Parameters
     ----------
@@ -249,82 +338,137 @@ def decide(
     held_out : HeldOutScores
     final : FinalScores
     class_prior : array of shape (K,)
-    prior_is_given : bool
-        Whether it is known or estimated, rather than the labelled rows' shares.
+        Class shares to use where there is no evidence, and with ``kind="prior"``.
+    evidence : ShareEvidence or None
+        What the rows say of class shares that are given or to be estimated; None where the
+        labels' are to be used.
     safety : float
     baseline : array of shape (n,)
         Classes that another rule predicts for the held-out rows.
     """
-    scores = held_out.with_shares(class_prior, final.standardized_unlabeled())
-    at_prior = kind == "prior" or (kind == "auto" and prior_is_given)
-    at_prior = at_prior and scores.unlabeled is not None
-    codes = held_out.codes
-
-    def calibrate(part: CalibrationScores) -> CalibratedThresholds:
-        if at_prior:
-            return calibrate_at_prior(part, class_prior, 1.0 if kind == "prior" else None)
-        return calibrate_on_labels(part, class_prior)
-
-    def cuts(calibrated: CalibratedThresholds, own: Array) -> Array:
-        ordered = np.maximum.accumulate(calibrated.cuts(task))
-        own_share = (1 - calibrated.prior_share) / 2 if at_prior else 0.0
-        return (1 - own_share) * ordered + own_share * own
-
-    def losses(predicted: Codes) -> Array:
-        return task_losses(task, predicted, len(class_prior))[np.arange(len(predicted)), codes]
-
-    def gain(before: Codes, after: Codes) -> Gain:
-        return paired_gain(held_out.rows, losses(before), losses(after), held_out.row_weights)
-
-    mean, deviation = final.moments
-    own_thresholds = (final.thresholds - mean) / deviation
-
-    def unchanged(why: str) -> Decision:
-        """The model's own thresholds, with the slope that fits held-out rows best."""
-        slope = slope_at_thresholds(scores, own_thresholds)
-        before = gain(baseline, held_out.predicted)
-        return Decision(final.thresholds, "risk", 0.0, before, why, slope / deviation)
-
+    rows = _JudgedRows(task, held_out, final)
+    shares = class_prior if evidence is None else evidence.fallback
+    trust = 0.0
+    calibrated = _Rule(shares, 0.0, 0.0)
+    rules = [(1.0, calibrated)]
     if kind == "risk":
-        return unchanged("Thresholds are the model's own.")
-    predicted = np.empty(len(codes), dtype=np.intp)
-    group = row_groups(held_out)
-    for this in np.unique(group):
-        inside = np.flatnonzero(group == this)
-        others = np.delete(np.arange(len(scores.latent)), inside)
-        calibrated = calibrate(scores.take(others) if len(others) else scores)
-        thresholds = cuts(calibrated, held_out.thresholds[inside])
-        predicted[inside] = (held_out.latent[inside, None] > thresholds).sum(axis=1)
-    added = gain(held_out.predicted, predicted)
-    if kind == "auto" and not at_prior and not added.exceeds(safety):
-        why = (
-            "Thresholds are the model's own: calibrated ones would change the cross-validated "
-            f"{task.replace('_', '-')} loss by {-added.mean:+.3g} ± {added.se:.2g}, which is not a "
-            f"fall by more than {safety:g} standard errors."
-        )
-        return unchanged(why)
-    calibrated = calibrate(scores)
-    thresholds = cuts(calibrated, own_thresholds) * deviation + mean
-    share = calibrated.prior_share
+        return rows.unchanged(shares, baseline, "Thresholds are the model's own.")
+    if kind == "prior":
+        known = class_prior if evidence is None or evidence.given is None else evidence.given
+        trust, rules = 1.0, [(1.0, _Rule(known, 1.0, 0.0))]
+    if kind == "auto":
+        rules = []
+        if evidence is not None and evidence.given is not None and evidence.trust:
+            trust = evidence.trust
+            rules.append((trust, _Rule(evidence.given, None, evidence.random_if_right / 2)))
+        if trust < 1:
+            own_share = 1.0 if evidence is None else evidence.random_if_wrong
+            added = rows.gain(held_out.predicted, rows.classes(rows.cross_fit([(1.0, calibrated)])))
+            if added.exceeds(safety):
+                own_share = 0.0
+            elif not trust and own_share == 1:
+                why = (
+                    "Thresholds are the model's own: calibrated ones would change the "
+                    f"cross-validated {task.replace('_', '-')} loss by {-added.mean:+.3g} ± "
+                    f"{added.se:.2g}, which is not a fall by more than {safety:g} standard errors."
+                )
+                return rows.unchanged(shares, baseline, why)
+            rules.append((1 - trust, replace(calibrated, own_share=own_share)))
+    found = [rule.calibrate(rows.scores(rule.shares)) for _, rule in rules]
+    prior_share = sum(w * each.prior_share for (w, _), each in zip(rules, found, strict=True))
+    slope = sum(w * each.slope for (w, _), each in zip(rules, found, strict=True))
+    cuts = rows.cross_fit(rules)
+    final_cuts = rows.final_cuts(rules, found)
     return Decision(
-        thresholds,
-        "prior" if at_prior else "calibrated",
-        share,
-        gain(baseline, predicted),
-        _reason_at_prior(calibrated) if at_prior else _CALIBRATED,
-        calibrated.slope / deviation,
+        final_cuts,
+        "prior" if trust else "calibrated",
+        prior_share,
+        rows.gain(baseline, rows.classes(cuts)),
+        _reason_at_prior(found[0], prior_share) if trust else _CALIBRATED,
+        slope / final.moments[1],
+        rows.distances(cuts, final_cuts),
     )
+
+
+_Rules = list[tuple[float, _Rule]]  # with weights that sum to one
+
+
+@dataclass(frozen=True)
+class _JudgedRows:
+    """Scores that rules are tried on, and the loss that they are judged by."""
+
+    task: str
+    held_out: HeldOutScores
+    final: FinalScores
+
+    @cached_property
+    def groups(self) -> Codes:
+        return row_groups(self.held_out)
+
+    def scores(self, shares: Array) -> CalibrationScores:
+        return self.held_out.with_shares(shares, self.final.standardized_unlabeled())
+
+    def losses(self, predicted: Codes) -> Array:
+        codes = self.held_out.codes
+        n_classes = self.held_out.thresholds.shape[1] + 1
+        return task_losses(self.task, predicted, n_classes)[np.arange(len(codes)), codes]
+
+    def gain(self, before: Codes, after: Codes) -> Gain:
+        rows, weights = self.held_out.rows, self.held_out.row_weights
+        return paired_gain(rows, self.losses(before), self.losses(after), weights)
+
+    def classes(self, cuts: Array) -> Codes:
+        """Of held-out rows, by a row of cuts for each."""
+        return np.asarray((self.held_out.latent[:, None] > cuts).sum(axis=1))
+
+    def distances(self, cuts: Array, final_cuts: Array) -> HeldOutDistances:
+        """Of held-out rows below their cuts, on the scale of the final model's scores."""
+        mean, deviation = self.final.moments
+        found = self.held_out.distances(cuts, (final_cuts - mean) / deviation)
+        return found._replace(below=found.below * deviation)
+
+    def cross_fit(self, rules: _Rules) -> Array:
+        """Cuts for held-out rows by rules that are learnt from rows of other groups."""
+        cuts = np.zeros(self.held_out.thresholds.shape)
+        for weight, rule in rules:
+            scores = self.scores(rule.shares)
+            for this in np.unique(self.groups):
+                inside = np.flatnonzero(self.groups == this)
+                others = np.delete(np.arange(len(scores.latent)), inside)
+                calibrated = rule.calibrate(scores.take(others) if len(others) else scores)
+                own = self.held_out.thresholds[inside]
+                cuts[inside] += weight * rule.cuts(calibrated, own, self.task)
+        return cuts
+
+    def final_cuts(self, rules: _Rules, found: list[CalibratedThresholds]) -> Array:
+        """Where the rules cut the final model's scores."""
+        mean, deviation = self.final.moments
+        own = (self.final.thresholds - mean) / deviation
+        cuts = [
+            weight * rule.cuts(calibrated, own, self.task)
+            for (weight, rule), calibrated in zip(rules, found, strict=True)
+        ]
+        return np.sum(cuts, axis=0) * deviation + mean
+
+    def unchanged(self, shares: Array, baseline: Codes, why: str) -> Decision:
+        """The model's own thresholds, with the slope that fits held-out rows best."""
+        mean, deviation = self.final.moments
+        own = (self.final.thresholds - mean) / deviation
+        slope = slope_at_thresholds(self.scores(shares), own)
+        gain = self.gain(baseline, self.held_out.predicted)
+        distances = self.distances(self.held_out.thresholds, self.final.thresholds)
+        return Decision(self.final.thresholds, "risk", 0.0, gain, why, slope / deviation, distances)
 
 
 _CALIBRATED = "Thresholds are calibrated on held-out labelled rows."
 
 
-def _reason_at_prior(calibrated: CalibratedThresholds) -> str:
-    is_whole = calibrated.prior_share == 1
-    share = "" if is_whole else f"{calibrated.prior_share:.0%} "
+def _reason_at_prior(calibrated: CalibratedThresholds, prior_share: float) -> str:
+    is_whole = prior_share == 1
+    share = "" if is_whole else f"{prior_share:.0%} "
     rest = "" if is_whole else ", the rest those of held-out labelled rows"
     return (
-        f"Thresholds are {share}those at which the unlabelled rows have the class priors{rest}. "
+        f"Thresholds are {share}those at which the unlabelled rows have the class shares{rest}. "
         f"The labelled rows' differ from them by {calibrated.distance:.1f} times what the sampling "
         "of labels explains."
     )

@@ -1,4 +1,4 @@
-"""Prediction from a latent score and thresholds."""
+"""Prediction from a latent score and thresholds, or from cumulative probabilities."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from .._risk.losses import get_loss
 from .._rows.labels import known_codes
 from .._rows.training import feature_rows
-from .._utils.typing import Array
-from ..metrics import task_error
+from .._utils.typing import Array, Codes
+from ..metrics import task_error, task_losses
+from .prediction_sets import contiguous_sets, find_set_limits, set_levels
 
 
-def _has_probabilities(estimator: ProbabilityPredictor) -> bool:
+def _has_probabilities(estimator: BaseProbabilisticClassifier) -> bool:
     estimator._check_probabilities()
     return True
 
 
-class ClassPredictor:
+class OrdinalClassifierMixin:
     """Predicts classes, and scores predictions, by positions in the class order."""
 
     classes_: NDArray[Any]
     missing_label: Any
+    _holds_rows_out = False  # whether fits keep predictions for labelled rows by other models
 
     @abstractmethod
     def _predict_codes(self, X: Any) -> NDArray[np.intp]:
@@ -53,6 +55,39 @@ class ClassPredictor:
         codes = self._predict_codes(X)
         return self.classes_[codes]
 
+    def predict_set(
+        self, X: Any, coverage: float = 0.9, *, per_class: bool = False
+    ) -> NDArray[Any]:
+        """For each row the lowest and the highest of neighbouring classes that hold the true one.
+
+        In so many of all rows as ``coverage`` says, if new rows are like the labelled ones, or
+        where class shares are given or estimated, like these within each class. How large sets
+        must be comes from labelled rows that were held out in fitting. With too few of them only
+        all classes can be promised, and a warning says so.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            The share of rows whose class is to be in the set, between 0 and 1.
+        per_class : bool, default=False
+            Hold the coverage for the rows of each class. A class with too few labels, nine for a
+            coverage of 0.9, is in every set then.
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Classes; the predicted one is always in between, or one of them.
+        """
+        check_is_fitted(self)
+        limits = find_set_limits(self, coverage, per_class)
+        predicted, cumulative = self._codes_and_cumulative(X)
+        return self.classes_[contiguous_sets(set_levels(cumulative), limits, predicted)]
+
+    @abstractmethod
+    def _codes_and_cumulative(self, X: Any) -> tuple[Codes, Array]:
+        """Predicted positions in the class order, and cumulative probabilities."""
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the mean task loss of the predictions; rows without a label are passed over.
 
@@ -75,7 +110,7 @@ class ClassPredictor:
         return -task_error(self._task, codes, predicted, sample_weight)
 
 
-class ThresholdPredictor(ClassPredictor, ClassifierMixin, BaseEstimator):
+class BaseOrdinalClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEstimator):
     """Predicts the class of the interval between thresholds that the latent score falls in."""
 
     loss: str
@@ -137,7 +172,7 @@ class ThresholdPredictor(ClassPredictor, ClassifierMixin, BaseEstimator):
         return np.minimum(np.hstack([edge, above]), np.hstack([-above, edge]))
 
 
-class ProbabilityPredictor(ThresholdPredictor):
+class BaseProbabilisticClassifier(BaseOrdinalClassifier):
     """Adds class probabilities, where the loss makes the distance to a threshold a log-odds."""
 
     def _check_probabilities(self) -> None:
@@ -151,6 +186,10 @@ class ProbabilityPredictor(ThresholdPredictor):
     def _log_odds(self, latent: Array) -> Array:
         """Of y being at most each class but the last: (n, K − 1)."""
         return self.thresholds_ - latent[:, None]
+
+    def _codes_and_cumulative(self, X: Any) -> tuple[Codes, Array]:
+        latent = self.predict_latent(X)
+        return self._codes(latent), expit(self._log_odds(latent))
 
     @available_if(_has_probabilities)
     def predict_cumulative(self, X: Any) -> Array:
@@ -183,3 +222,87 @@ class ProbabilityPredictor(ThresholdPredictor):
         """
         cumulative = self.predict_cumulative(X)
         return np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+
+
+def best_classes(probabilities: Array, task: str) -> Codes:
+    """The class of the least expected loss: for the absolute one the median.
+
+    Examples
+    --------
+    >>> best_classes(np.array([[0.4, 0.3, 0.3], [0.1, 0.2, 0.7]]), "absolute")
+    array([1, 2])
+    """
+    n_classes = probabilities.shape[1]
+    losses = task_losses(task, np.arange(n_classes), n_classes)
+    return (probabilities @ losses.T).argmin(axis=1)
+
+
+def describe_one_class(codes: Codes, classes: NDArray[Any], are_unlabeled: bool) -> str:
+    """What to say where all rows are predicted alike; nothing where they are not.
+
+    Examples
+    --------
+    >>> describe_one_class(np.array([1, 1]), np.array(["low", "high"]), are_unlabeled=True)
+    'It predicts high for every unlabelled row, as a constant would.'
+    """
+    if len(codes) == 0 or (codes != codes[0]).any():
+        return ""
+    which = "unlabelled" if are_unlabeled else "labelled"
+    return f"It predicts {classes[codes[0]]} for every {which} row, as a constant would."
+
+
+class BaseCumulativeClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEstimator):
+    """Predicts the probability of each class or a lower one, and from these all else."""
+
+    task: str
+
+    @abstractmethod
+    def predict_cumulative(self, X: Any) -> Array:
+        """Estimated ``P(y ≤ class)`` for every class but the last.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes - 1)
+        """
+
+    def predict_proba(self, X: Any) -> Array:
+        """Estimated class probabilities.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return np.diff(self.predict_cumulative(X), axis=1, prepend=0.0, append=1.0)
+
+    def predict_latent(self, X: Any) -> Array:
+        """The expected position in the class order, from 0 to the number of classes less one.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return (1 - self.predict_cumulative(X)).sum(axis=1)
+
+    def _codes_and_cumulative(self, X: Any) -> tuple[Codes, Array]:
+        cumulative = self.predict_cumulative(X)
+        probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+        return best_classes(probabilities, self.task), cumulative
+
+    def _predict_codes(self, X: Any) -> Codes:
+        return self._codes_and_cumulative(X)[0]
+
+    @property
+    def _task(self) -> str:
+        return self.task

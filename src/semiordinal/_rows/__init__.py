@@ -1,6 +1,7 @@
 """Rows of features, wherever they lie: in memory, as kernel columns, in files, on a cluster."""
 
 from .kernel import (
+    KERNELS,
     KernelMap,
     KernelRows,
     distinct_rows,
@@ -16,6 +17,7 @@ from .stream import FinitePartial, StreamedRows, kernel_rows, read_stream
 from .training import is_source, open_source
 
 __all__ = [
+    "KERNELS",
     "Block",
     "BlockSum",
     "DrawPartial",

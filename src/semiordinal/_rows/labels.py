@@ -1,4 +1,4 @@
-"""Class order, missing labels, and class priors.
+"""Class order, missing labels, and class shares by EM.
 
 Labels become codes 0..K−1 in class order, −1 where missing. All that follows works on codes.
 """
@@ -6,8 +6,6 @@ Labels become codes 0..K−1 in class order, −1 where missing. All that follow
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +15,7 @@ from sklearn.utils import column_or_1d
 
 from .._utils.text import join_names
 from .._utils.typing import Array, Codes
+from .._utils.warning import warn_caller
 
 # More distinct fractional values than this are a measurement, not a set of grades.
 _MOST_FRACTIONAL_CLASSES = 30
@@ -159,7 +158,8 @@ def _encode_small_numbers(values: NDArray[Any], missing: NDArray[np.bool_]) -> O
     any_missing = bool(missing.any())
     present = values[~missing] if any_missing else values
     lowest = present.min()
-    if present.max() - lowest >= _SMALL_RANGE or abs(lowest) >= 2**31:
+    # As floats, since the difference of two whole numbers may have too many bits.
+    if float(present.max()) - float(lowest) >= _SMALL_RANGE or abs(float(lowest)) >= 2**31:
         return None
     filled = np.where(missing, lowest, values) if any_missing else values
     whole = filled.astype(np.int64, copy=any_missing)
@@ -208,7 +208,7 @@ def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any, order_matters: b
                 "it marks missing labels, set missing_label=-1."
             )
     if message:
-        warnings.warn(message, ClassOrderWarning, stacklevel=6)
+        warn_caller(message, ClassOrderWarning)
 
 
 def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
@@ -228,89 +228,8 @@ def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
     return ordered
 
 
-CLASS_PRIORS = ("labels", "uniform")
-ESTIMATED_PRIOR = "em"  # by the tuned classifiers alone
-_LEAST_PRIOR = 1e-6  # as near to 0 as the sum of a prior need be to 1
 _MOST_ROUNDS = 10_000
 _CONVERGED = 1e-9
-
-
-class ClassPriorWarning(UserWarning):
-    """The class prior given contradicts the labels."""
-
-
-def resolve_prior(class_prior: Any, class_counts: Array, classes: NDArray[Any]) -> Array:
-    """Class priors: of the labelled rows, uniform, or as given.
-
-    Given priors are in class order, or by class in a mapping or a pandas Series.
-
-    Examples
-    --------
-    >>> resolve_prior("labels", np.array([1.0, 3.0]), np.array(["a", "b"]))
-    array([0.25, 0.75])
-    """
-    n_classes = len(classes)
-    if isinstance(class_prior, str):
-        if class_prior not in CLASS_PRIORS:
-            raise ValueError(
-                f"class_prior={class_prior!r} is not known; choose 'labels' or 'uniform', or give "
-                f"one probability for each of the {n_classes} classes, in order."
-            )
-        if class_prior == "uniform":
-            return np.full(n_classes, 1 / n_classes)
-        return class_counts / class_counts.sum()
-    prior = np.asarray(_by_class(class_prior, classes), dtype=float)
-    if prior.shape != (n_classes,):
-        raise ValueError(
-            f"class_prior has shape {prior.shape}, but there are {n_classes} classes "
-            f"({join_names(classes)}): give one probability for each, in this order."
-        )
-    return check_prior(prior)
-
-
-def check_prior(class_prior: Any) -> Array:
-    """Class priors as an array that sums to one; raise unless they are probabilities."""
-    prior = np.asarray(class_prior, dtype=float)
-    if prior.ndim != 1 or len(prior) < 2:
-        raise ValueError("class_prior must hold one number a class, for at least two classes.")
-    if not (prior >= 0).all():
-        raise ValueError(f"class_prior={prior.tolist()} must not be negative or NaN.")
-    if abs(prior.sum() - 1) > 1e-6:
-        raise ValueError(
-            f"class_prior sums to {prior.sum():.6g}, not 1. If these are counts, divide them by "
-            "their sum."
-        )
-    return prior / prior.sum()
-
-
-def warn_of_slight_priors(prior: Array, class_counts: Array, classes: NDArray[Any]) -> None:
-    """Warn where a prior says that classes hardly occur, and labels say that they do."""
-    slight = (prior < _LEAST_PRIOR) & (class_counts > 0)
-    if slight.any():
-        pairs = zip(classes[slight], prior[slight], strict=True)
-        which = ", ".join(f"{label}: {share:.2g}" for label, share in pairs)
-        warnings.warn(
-            f"class_prior gives next to nothing to classes that have labels ({which}). Check the "
-            "prior and its order, or leave these labels out.",
-            ClassPriorWarning,
-            stacklevel=4,
-        )
-
-
-def _by_class(class_prior: Any, classes: NDArray[Any]) -> Any:
-    """Priors in class order, of a mapping or a Series whose index names the classes."""
-    is_series = hasattr(class_prior, "index") and hasattr(class_prior, "items")
-    if not is_series and not isinstance(class_prior, Mapping):
-        return class_prior
-    by_class = dict(class_prior.items())
-    if set(by_class) == set(classes.tolist()):
-        return [by_class[label] for label in classes.tolist()]
-    if not isinstance(class_prior, Mapping) and list(by_class) == list(range(len(by_class))):
-        return list(by_class.values())  # a Series without an index of its own
-    raise ValueError(
-        f"class_prior is given for the classes {join_names(list(by_class))}, but the classes are "
-        f"{join_names(classes)}: name each of these, or give a plain list in their order."
-    )
 
 
 def shifted_prior(probabilities: Any, training_prior: Any) -> Array:

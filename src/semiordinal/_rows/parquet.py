@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from .sources import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -87,7 +87,8 @@ def find_files(path: Any) -> tuple[list[str], Any]:
     """Files that a path, a glob, a folder, a list of paths or a pyarrow dataset names.
 
     With them comes the file system that they are on. Those in folders are in the order of their
-    names; names that begin with a dot or an underscore are passed over.
+    names; names that begin with a dot or an underscore are passed over. A file that is found
+    twice, as by a link to a folder above, counts once.
     """
     from pyarrow import fs
 
@@ -95,20 +96,13 @@ def find_files(path: Any) -> tuple[list[str], Any]:
         return _files_of_dataset(path), path.filesystem
     if isinstance(path, list | tuple):
         found = [file for each in path for file in find_files(each)[0]]
-        return found, fs.LocalFileSystem()
+        return _each_once(found), fs.LocalFileSystem()
     name = os.fspath(path)
     if os.path.isdir(name):
-        inside = sorted(
-            file
-            for suffix in SUFFIXES
-            for file in glob.glob(
-                os.path.join(glob.escape(name), "**", f"*{suffix}"), recursive=True
-            )
-        )
-        visible = [file for file in inside if not _is_hidden(os.path.relpath(file, name))]
-        if not visible:
+        inside = _files_below(name)
+        if not inside:
             raise SourceError(f"The folder {name!r} holds no Parquet files (.parquet, .pq).")
-        return visible, fs.LocalFileSystem()
+        return inside, fs.LocalFileSystem()
     if os.path.exists(name):
         return [name], fs.LocalFileSystem()
     matching = sorted(file for file in glob.glob(name, recursive=True) if os.path.isfile(file))
@@ -118,8 +112,29 @@ def find_files(path: Any) -> tuple[list[str], Any]:
     return matching, fs.LocalFileSystem()
 
 
-def _is_hidden(path: str) -> bool:
-    return any(part.startswith((".", "_")) for part in Path(path).parts)
+def _files_below(folder: str) -> list[str]:
+    """Parquet files in a folder and those below it; links are followed, no folder twice."""
+    seen: set[str] = set()
+    found = []
+    for place, folders, files in os.walk(folder, followlinks=True):
+        # Sorted in place, which is what the walk follows.
+        folders[:] = sorted(each for each in folders if not _is_hidden(each))
+        real = os.path.realpath(place)
+        if real in seen:
+            folders.clear()
+        else:
+            found += [os.path.join(place, each) for each in files if not _is_hidden(each)]
+        seen.add(real)
+    return _each_once(sorted(file for file in found if file.endswith(SUFFIXES)))
+
+
+def _each_once(files: Sequence[str]) -> list[str]:
+    """The files without those that are the same as one before."""
+    return list({os.path.realpath(file): file for file in reversed(files)}.values())[::-1]
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
 
 
 def _files_of_dataset(dataset: Any) -> list[str]:
@@ -263,6 +278,15 @@ class RowGroups:
             return f"{self.file.name}, row group {group}, row {position - self.starts[group]}"
 
         return place
+
+
+def to_frame(rows: pa.RecordBatch | pa.Table) -> pd.DataFrame:
+    """Rows as a frame: the columns of the file under the names that they have there.
+
+    What pandas noted in the file, such as which column was an index, is passed over: it may not
+    be true of the columns that were read. Whole numbers with gaps stay whole.
+    """
+    return rows.replace_schema_metadata(None).to_pandas(integer_object_nulls=True)
 
 
 def unreadable(what: str, error: Exception) -> SourceError:

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from .._utils.computing import block_threads, map_in_order
 from .._utils.progress import progress
+from .._utils.text import join_names
 from .memory import BlockSum
 from .rows import S, add_up
 
@@ -88,9 +89,8 @@ class RowSource(ABC):
     def reduce(self, block_sum: BlockSum[S]) -> S:
         """Go through all chunks and add up what the function gives for each."""
         self.n_passes += 1
-        if not self.show_progress:
-            return self._reduce(block_sum, lambda _: None)
-        with progress(f"Pass {self.n_passes} over the unlabelled rows", self.n_rows) as step:
+        title = f"Pass {self.n_passes} over the unlabelled rows"
+        with progress(title, self.n_rows, self.show_progress) as step:
             return self._reduce(block_sum, step)
 
     @abstractmethod
@@ -180,23 +180,16 @@ def needed_names(features: Features, where: str) -> list[str]:
     return list(features.names)
 
 
-def missing_columns(where: str, lacking: Iterable[str], present: Iterable[str]) -> SourceError:
-    return SourceError(
-        f"{where} lacks the column{_listed(lacking)}, which is needed. Its columns are"
-        f"{_listed(present)}."
-    )
+def missing_columns(where: str, lacking: Sequence[str], present: Sequence[str]) -> SourceError:
+    names, others = (join_names(list(map(repr, each))) for each in (lacking, present))
+    needed = f"column {names}, which is" if len(lacking) == 1 else f"columns {names}, which are"
+    return SourceError(f"{where} lacks the {needed} needed. Its columns are: {others}.")
 
 
 def wrong_type(where: str, name: str, kind: str) -> SourceError:
     return SourceError(
         f"{where}: column {name!r} is of type {kind}, not a number. Convert it, as it is in X."
     )
-
-
-def _listed(names: Iterable[str], most: int = 20) -> str:
-    shown = [repr(str(name)) for name in names]
-    more = ", ..." if len(shown) > most else ""
-    return f"{'s' if len(shown) > 1 and not more else ''} {', '.join(shown[:most])}{more}"
 
 
 class BlockSource(LocalSource):

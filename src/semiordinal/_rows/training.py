@@ -104,7 +104,7 @@ class TrainingRows:
 
 
 @contextmanager
-def fresh_fit(estimator: Any) -> Iterator[None]:
+def fit_context(estimator: Any) -> Iterator[None]:
     """Forget what an earlier fit learnt; where the work in between fails, all is as it was."""
     before = dict(vars(estimator))
     for name in before:
@@ -217,7 +217,7 @@ def refuse_source(estimator: BaseEstimator) -> NoReturn:
 
 
 def feature_rows(
-    estimator: BaseEstimator, X: Any, reset: bool, finite: bool = True, fewest: int = 1
+    estimator: BaseEstimator, X: Any, reset: bool, finite: bool | str = True, fewest: int = 1
 ) -> Any:
     """A dense array or a CSR matrix of numbers, with the features seen in fit."""
     return validate_data(
@@ -237,7 +237,9 @@ def check_every_class_labeled(labels: RowLabels, classes: NDArray[Any]) -> None:
     if len(empty):
         raise ValueError(
             f"Class {classes.tolist()[empty[0]]!r} has no labelled row. Label a row of it, or "
-            "leave it out of classes (of a categorical, drop the unused category)."
+            "leave it out of classes (of a categorical, drop the unused category). With known "
+            "shares (class_prior) and unlabelled rows, LinearOrdinalClassifier can learn one such "
+            f"class: set its removed_class={classes.tolist()[empty[0]]!r}."
         )
 
 

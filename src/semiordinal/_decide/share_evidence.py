@@ -1,0 +1,323 @@
+"""What labels and unlabelled rows say of class shares: given ones, and how labels were drawn.
+
+Labels may be a random draw of the rows or collected class by class, and given shares right or
+wrong. That makes four cases, told apart by two observations:
+
+- the labels' counts. A random draw has the shares of the rows; labels that were collected class
+  by class have any counts, often equal ones.
+- the mean of functions h of the scores over unlabelled rows, which is ``Σ_y π_y E_y[h]`` for
+  their true shares π. Labelled rows estimate E_y[h] however they were drawn.
+
+Each case predicts both, and what it says of shares that it leaves open is averaged over all
+shares alike (a flat Dirichlet distribution). So the cases have probabilities, which say how far
+given shares can be trusted, and the shares to use instead where they cannot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, gammaln, logsumexp
+
+from .._rows.class_shares import is_of_labels
+from .._utils.typing import Array, Codes
+from .offsets import offsets_at_shares, trust_in_shares
+from .share_moments import ShareEstimate, class_moments, leading_functions
+
+# How common the cases are thought to be before the rows are looked at. Shares that users know
+# are mostly right; where they do not fit, either explanation is about as common.
+_RANDOM, _RIGHT = 0.7, 0.8
+_CERTAIN = 0.95  # a probability from here on counts as one
+_EQUAL = 0.75  # how often as many labels of each class are asked for, if collected class by class
+_FULL = 0.75  # how many classes have rows enough, where as many of each are asked for
+_ASK_FOR_SHARES = (
+    " If you know the class shares of the rows, give them as class_prior (--class-prior); "
+    "'estimate' estimates them."
+)
+_ESTIMATED = " So the estimated shares are used."
+
+
+@dataclass(frozen=True)
+class ShareEvidence:
+    """Probabilities of the cases, and the class shares that follow.
+
+    Parameters
+    ----------
+    given : array of shape (K,) or None
+        Class shares that the user gave.
+    of_labels : array of shape (K,)
+        Those of the labelled rows.
+    estimate : ShareEstimate
+        Those of the unlabelled rows.
+    log_evidence : dict
+        For each case, a pair of whether labels are a random draw and whether given shares are
+        right: the logarithm of its probability, up to a constant.
+    """
+
+    given: Array | None
+    of_labels: Array
+    estimate: ShareEstimate
+    log_evidence: dict[tuple[bool, bool], float]
+
+    @cached_property
+    def probabilities(self) -> dict[tuple[bool, bool], float]:
+        total = logsumexp(list(self.log_evidence.values()))
+        return {case: float(np.exp(log - total)) for case, log in self.log_evidence.items()}
+
+    @property
+    def case(self) -> tuple[bool, bool]:
+        """Whether labels are a random draw, and whether given shares are right."""
+        is_right = self.trust >= 0.5
+        random = self.random_if_right if is_right else self.random_if_wrong
+        return random >= 0.5, is_right
+
+    @property
+    def trust(self) -> float:
+        """The probability that the given shares are right; zero where none are given."""
+        return _snapped(self._sum(lambda _, right: right))
+
+    @property
+    def labels_are_random(self) -> float:
+        """The probability that labels are a random draw of the rows."""
+        return _snapped(self._sum(lambda random, _: random))
+
+    @property
+    def random_if_right(self) -> float:
+        """The same if the given shares are right."""
+        random, other = (self.probabilities.get((case, True), 0.0) for case in (True, False))
+        return _snapped(random / (random + other)) if random + other > 0 else 1.0
+
+    @property
+    def random_if_wrong(self) -> float:
+        """The same if the given shares are wrong, or none are given."""
+        random, other = (self.probabilities.get((case, False), 0.0) for case in (True, False))
+        return _snapped(random / (random + other)) if random + other > 0 else 1.0
+
+    @property
+    def fallback(self) -> Array:
+        """Shares to use where given ones cannot be trusted."""
+        random = self.random_if_wrong
+        return random * self.of_labels + (1 - random) * self.estimate.shares
+
+    @property
+    def shares(self) -> Array:
+        """Shares of the population, as far as all of this tells."""
+        if self.given is None or not self.trust:
+            return self.fallback
+        return self.trust * self.given + (1 - self.trust) * self.fallback
+
+    def sentence(self, classes: NDArray[Any]) -> str:
+        """What all of this means for the user; empty where labels are as they should be."""
+        is_random, is_right = self.case
+        if self.given is None:
+            return "" if is_random else self._sentence_without_shares(classes)
+        if is_right and is_random:
+            text = "The labels and the unlabelled rows agree with the class shares given."
+        elif is_right:
+            text = (
+                "The labelled rows were not drawn at random, which is fine, since the class shares "
+                "are given and the unlabelled rows agree with them."
+            )
+        else:
+            worst = int(np.abs(self.estimate.shares - self.given).argmax())
+            labels = f"{self.of_labels[worst]:.0%} of the labels"
+            text = (
+                "The class shares given are in doubt: the unlabelled rows look like "
+                f"{self._estimate_of(worst)} class {classes[worst]}, {self.given[worst]:.0%} was "
+                f"given, and {labels} are of it. "
+            )
+            text += (
+                "The labels look like a random draw of the rows."
+                if is_random
+                else "The labelled rows were not drawn at random either."
+            )
+            followed = "shares of the labels" if is_random else "estimated shares"
+            text += "" if self.trust else f" So the {followed} are used instead."
+        if 0 < self.trust < 1:
+            text += f" This is not certain, so the given shares count for {self.trust:.0%}."
+        return text
+
+    def _sentence_without_shares(self, classes: NDArray[Any]) -> str:
+        worst = int(np.abs(self.estimate.shares - self.of_labels).argmax())
+        return (
+            "The labelled rows do not look like a random draw of the rows: "
+            f"{self.of_labels[worst]:.0%} of them are class {classes[worst]}, and about "
+            f"{self._estimate_of(worst)} of the unlabelled rows."
+        )
+
+    def _estimate_of(self, code: int) -> str:
+        low, high = self.estimate.interval()
+        return f"{self.estimate.shares[code]:.0%} ({low[code]:.0%} to {high[code]:.0%})"
+
+    def _sum(self, belongs: Any) -> float:
+        return sum(value for case, value in self.probabilities.items() if belongs(*case))
+
+
+def _snapped(probability: float) -> float:
+    if probability > _CERTAIN:
+        return 1.0
+    return 0.0 if probability < 1 - _CERTAIN else probability
+
+
+def shares_reason(
+    evidence: ShareEvidence | None, class_prior: Any, n_unlabeled: int, classes: NDArray[Any]
+) -> str:
+    """What the rows say of class shares, in a sentence or two, if there is anything to say."""
+    if evidence is not None:
+        text = evidence.sentence(classes)
+        if evidence.given is None and text:
+            text += _ASK_FOR_SHARES if is_of_labels(class_prior) else _ESTIMATED
+        return text
+    if is_of_labels(class_prior):
+        return ""
+    why = "no labelled row could be held out" if n_unlabeled else "there are no unlabelled rows"
+    return f"The class shares change no prediction, since {why}."
+
+
+def offsets_by_evidence(
+    unlabeled: Array, held_out: Array, codes: Codes, evidence: ShareEvidence
+) -> tuple[Array, float]:
+    """What to add to log-odds that fit the labels, and how far that is set by given shares.
+
+    Parameters
+    ----------
+    unlabeled, held_out : arrays of shape (m, K − 1) and (n, K − 1)
+        Log-odds of unlabelled rows, and of labelled rows by models not fitted to them.
+    codes : array of shape (n,)
+        Of the latter.
+    evidence : ShareEvidence
+    """
+    offsets, share = np.zeros(unlabeled.shape[1]), 0.0
+    if evidence.given is not None and evidence.trust:
+        at_given = offsets_at_shares(unlabeled, evidence.given)
+        of_random = trust_in_shares(unlabeled, at_given, held_out, codes, evidence.given)
+        # Log-odds that were learnt from labels of other shares are off by all of the offset.
+        random = evidence.random_if_right
+        share = evidence.trust * (random * of_random + 1 - random)
+        offsets = share * at_given
+    estimated = (1 - evidence.trust) * (1 - evidence.random_if_wrong)
+    if estimated:
+        offsets = offsets + estimated * offsets_at_shares(unlabeled, evidence.estimate.shares)
+    return offsets, float(share)
+
+
+def weigh_shares(
+    labeled: Array,
+    codes: Codes,
+    unlabeled: Array,
+    given: Array | None = None,
+    weights: Array | None = None,
+    class_counts: Array | None = None,
+) -> ShareEvidence:
+    """Compare given class shares with the labels' counts and with the unlabelled rows.
+
+    Parameters
+    ----------
+    labeled : array of shape (n, K − 1)
+        Log-odds of a class up to each but the last, of labelled rows by models that were
+        fitted without them. They need not be well calibrated.
+    codes : array of shape (n,)
+        Classes of these rows.
+    unlabeled : array of shape (n_unlabeled, K − 1)
+        The same log-odds of unlabelled rows.
+    given : array of shape (K,), optional
+        Class shares that are to be judged. Without them, there are two cases only.
+    weights : array of shape (n,), optional
+        How many labelled rows each stands for; by default one.
+    class_counts : array of shape (K,), optional
+        Labels of each class, where some of them have no held-out log-odds.
+
+    Returns
+    -------
+    ShareEvidence
+
+    Examples
+    --------
+    Of the unlabelled rows two thirds are of the lower class, of the labels one half:
+
+    >>> labeled = np.tile([[2.0], [1.0], [-1.0], [-2.0]], (25, 1))
+    >>> codes = np.tile([0, 0, 1, 1], 25)
+    >>> unlabeled = np.tile([[2.0], [1.0], [2.0], [1.0], [-1.0], [-2.0]], (100, 1))
+    >>> evidence = weigh_shares(labeled, codes, unlabeled, given=np.array([2 / 3, 1 / 3]))
+    >>> evidence.case, evidence.trust
+    ((False, True), 1.0)
+    >>> weigh_shares(labeled, codes, unlabeled, given=np.array([0.2, 0.8])).trust
+    0.0
+    """
+    n_classes = labeled.shape[1] + 1
+    weights = np.ones(len(codes)) if weights is None else weights
+    counts = class_counts
+    if counts is None:
+        counts = np.bincount(codes, weights, n_classes).astype(np.float64)
+    of_labels = counts / counts.sum()
+    offsets = _calibrating_offsets(labeled, codes, weights)
+    tables = expit(labeled + offsets), expit(unlabeled + offsets)
+    moments = class_moments(*leading_functions(*tables, weights), codes, weights, n_classes)
+    random = _log_flat(counts)
+    by_class = np.logaddexp(_log_equal(counts) + np.log(_EQUAL), random + np.log(1 - _EQUAL))
+    smooth = (counts + 1) / (counts.sum() + n_classes)
+    posterior = (np.diag(smooth) - np.outer(smooth, smooth)) / (counts.sum() + n_classes + 1)
+    uniform = np.full(n_classes, 1 / n_classes)
+    flat = (np.diag(uniform) - np.outer(uniform, uniform)) / (n_classes + 1)
+    of_cases = {
+        (True, False): random + moments.log_density(smooth, posterior),
+        (False, False): by_class + moments.log_density(uniform, flat),
+    }
+    if given is not None:
+        at_given = moments.log_density(given)
+        of_cases[True, True] = _log_multinomial(counts, given) + at_given
+        of_cases[False, True] = by_class + at_given
+    log_evidence = {
+        (is_random, is_right): value
+        + np.log(_RANDOM if is_random else 1 - _RANDOM)
+        + np.log(_RIGHT if is_right else 1 - _RIGHT)
+        for (is_random, is_right), value in of_cases.items()
+    }
+    return ShareEvidence(given, of_labels, moments.estimate(smooth), log_evidence)
+
+
+def _calibrating_offsets(odds: Array, codes: Codes, weights: Array) -> Array:
+    """What to add to log-odds so that their mean probabilities are the labels' shares."""
+    counts = np.bincount(codes, weights, odds.shape[1] + 1)
+    return offsets_at_shares(odds, counts / counts.sum(), weights / weights.sum())
+
+
+def _log_multinomial(counts: Array, shares: Array) -> float:
+    """Of the counts of a random draw from classes with these shares.
+
+    Where every class has a label, of such draws alone: others are not fitted to.
+    """
+    seen = counts > 0
+    if (shares[seen] <= 0).any():
+        return -np.inf
+    ways = gammaln(counts.sum() + 1) - gammaln(counts + 1).sum()
+    log = ways + counts[seen] @ np.log(shares[seen])
+    if seen.all():
+        log -= np.log1p(-np.power(1 - shares, counts.sum())).sum()
+    return float(log)
+
+
+def _log_flat(counts: Array) -> float:
+    """The same, averaged over all shares alike."""
+    n_labels, n_classes = counts.sum(), len(counts)
+    # The number of ways to fill the classes, with none empty where none is.
+    least = 1 if (counts >= 1).all() else 0
+    free = n_labels - least * n_classes
+    return float(gammaln(free + 1) + gammaln(n_classes) - gammaln(free + n_classes))
+
+
+def _log_equal(counts: Array) -> float:
+    """Of counts where as many rows of each class were asked for, and some classes have fewer."""
+    whole = np.round(counts)
+    quota = whole.max()
+    full = np.count_nonzero(whole >= quota - 1)
+    short = len(whole) - full
+    if full < max(2, len(whole) / 2):
+        return -np.inf
+    larger = np.count_nonzero(whole == quota)
+    orders = gammaln(larger + 1) + gammaln(full - larger + 1) - gammaln(full + 1)
+    return float(full * np.log(_FULL) + short * np.log((1 - _FULL) / quota) + orders)

@@ -1,0 +1,147 @@
+"""Class shares of unlabelled rows, from means of functions of their scores.
+
+For every function h of the scores, its mean over unlabelled rows is ``Σ_y π_y E_y[h]`` with
+their class shares π, if rows of a class look alike whether they have a label or not. Labelled
+rows estimate E_y[h], however they were drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial.legendre import legvander
+from scipy.special import expit
+from scipy.stats import multivariate_t, norm
+
+from .._utils.typing import Array, Codes
+
+_MOST_FUNCTIONS = 3  # location, spread and skewness of the scores
+_LEAST_VARIANCE = 0.01  # of a function, as a share of all functions' variance
+_SHRINKAGE = 5.0  # rows by which the covariance of a class is drawn to that of all classes
+_NEIGHBORS = 1.0  # rows by which its mean is drawn to a parabola through all classes' means
+_LEAST_FREEDOM = 3.0
+_LOOSENESS = 2.0  # standard deviation of the linear tilt beforehand, k times that of degree k
+_MOST_STEPS = 50
+_CONVERGED = 1e-6
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True)
+class ShareEstimate:
+    """Class shares with their standard errors."""
+
+    shares: Array
+    standard_error: Array
+
+    def interval(self, level: float = 0.9) -> tuple[Array, Array]:
+        """Ends of an interval for each share, symmetric in its logarithmic odds."""
+        safe = np.clip(self.shares, _LEAST, 1 - _LEAST)
+        reach = norm.ppf((1 + level) / 2) * self.standard_error / (safe * (1 - safe))
+        odds = np.log(safe) - np.log1p(-safe)
+        return expit(odds - reach), expit(odds + reach)
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """Means of functions h in each class, and over unlabelled rows, with their variances.
+
+    Parameters
+    ----------
+    means : array of shape (K, d)
+    covariances : array of shape (K, d, d)
+        Of the means.
+    unlabeled : array of shape (d,)
+    unlabeled_covariance : array of shape (d, d)
+        Of the latter.
+    freedom : float
+        Degrees of freedom of the covariances.
+    """
+
+    means: Array
+    covariances: Array
+    unlabeled: Array
+    unlabeled_covariance: Array
+    freedom: float
+
+    def log_density(self, shares: Array, covariance: Array | None = None) -> float:
+        """Of the unlabelled rows' mean, where they have these shares, known or with an error."""
+        spread = self.unlabeled_covariance + np.einsum("y,yde->de", shares**2, self.covariances)
+        if covariance is not None:
+            spread = spread + self.means.T @ covariance @ self.means
+        return float(
+            multivariate_t.logpdf(self.unlabeled, shares @ self.means, spread, df=self.freedom)
+        )
+
+    def estimate(self, start: Array) -> ShareEstimate:
+        """The shares of the unlabelled rows, a smooth change of those to start from.
+
+        They are ``π ∝ start · exp(Σ_k a_k P_k)`` with P_k the Legendre polynomials of the place
+        in the class order, and a_k normal beforehand, the less variable the rougher P_k is. What
+        the rows do not tell is left as it is to start from.
+        """
+        n_classes = len(start)
+        basis = legvander(np.linspace(-1, 1, n_classes), n_classes - 1)[:, 1:]
+        precision = np.square(np.arange(1, n_classes) / _LOOSENESS)
+        tilt = np.zeros(n_classes - 1)
+        shares = start
+        for _ in range(_MOST_STEPS):
+            spread = self.unlabeled_covariance + np.einsum("y,yde->de", shares**2, self.covariances)
+            slopes = (shares[:, None] * (basis - shares @ basis)).T  # of the shares in the tilt
+            weighted = slopes @ self.means @ np.linalg.inv(spread)
+            curvature = weighted @ self.means.T @ slopes.T + np.diag(precision)
+            step = np.linalg.solve(
+                curvature, weighted @ (self.unlabeled - shares @ self.means) - precision * tilt
+            )
+            tilt = tilt + step * min(1.0, 1 / np.abs(step).max())
+            exponent = basis @ tilt
+            shares = start * np.exp(exponent - exponent.max())
+            shares = shares / shares.sum()
+            if np.abs(step).max() < _CONVERGED:
+                break
+        variance = np.einsum("ky,kl,ly->y", slopes, np.linalg.inv(curvature), slopes)
+        return ShareEstimate(shares, np.sqrt(variance))
+
+
+def leading_functions(labeled: Array, unlabeled: Array, weights: Array) -> tuple[Array, Array]:
+    """The few directions in which cumulative probabilities differ most, of unit variance."""
+    center = np.average(labeled, axis=0, weights=weights) / 2 + unlabeled.mean(axis=0) / 2
+    parts = labeled - center, unlabeled - center
+    scatter = (parts[0].T * weights) @ parts[0] / weights.sum() + parts[1].T @ parts[1] / len(
+        unlabeled
+    )
+    values, vectors = np.linalg.eigh(scatter)
+    leading = np.argsort(values)[::-1][:_MOST_FUNCTIONS]
+    leading = leading[values[leading] >= _LEAST_VARIANCE * max(values.sum(), _LEAST)]
+    if not len(leading):
+        leading = np.array([len(values) - 1])
+    scale = np.sqrt(np.maximum(values[leading], _LEAST))
+    first, second = (part @ vectors[:, leading] / scale for part in parts)
+    return first, second
+
+
+def class_moments(
+    h: Array, of_unlabeled: Array, codes: Codes, weights: Array, n_classes: int
+) -> ClassMoments:
+    """Moments of each class; those of classes with few rows are drawn to their neighbours'."""
+    counts = np.bincount(codes, weights, n_classes)
+    place = np.linspace(-1, 1, n_classes)
+    basis = np.column_stack([np.ones(n_classes), place, place**2])
+    root = np.sqrt(weights)[:, None]
+    smooth = basis @ np.linalg.lstsq(root * basis[codes], root * h, rcond=None)[0]
+    sums = np.zeros((n_classes, h.shape[1]))
+    np.add.at(sums, codes, weights[:, None] * h)
+    means = (sums + _NEIGHBORS * smooth) / (counts + _NEIGHBORS)[:, None]
+    residuals = h - means[codes]
+    freedom = max(counts.sum() - np.count_nonzero(counts), 1.0)
+    pooled = (residuals.T * weights) @ residuals / freedom + _LEAST * np.eye(h.shape[1])
+    covariances = np.empty((n_classes, *pooled.shape))
+    for code in range(n_classes):
+        own = residuals[codes == code]
+        scatter = (own.T * weights[codes == code]) @ own
+        within = (scatter + _SHRINKAGE * pooled) / (counts[code] + _SHRINKAGE)
+        covariances[code] = within / (counts[code] + _NEIGHBORS)
+    spread = np.atleast_2d(np.cov(of_unlabeled, rowvar=False)) / len(of_unlabeled)
+    return ClassMoments(
+        means, covariances, of_unlabeled.mean(axis=0), spread, max(freedom, _LEAST_FREEDOM)
+    )

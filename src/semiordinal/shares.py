@@ -1,0 +1,176 @@
+"""Class shares of any table, estimated from a model's scores, with intervals.
+
+>>> import numpy as np
+>>> from semiordinal import LinearOrdinalClassifierCV
+>>> rng = np.random.default_rng(0)
+>>> codes = np.r_[np.repeat([0, 1, 2], 40), rng.choice(3, 1000, p=[0.6, 0.3, 0.1])]
+>>> X = 2.0 * codes[:, None] + rng.normal(size=(1120, 1))
+>>> y = np.where(np.arange(1120) < 120, codes, np.nan)  # 40 labels of each class
+>>> model = LinearOrdinalClassifierCV(random_state=0).fit(X, y)
+>>> found = estimate_class_shares(model, X[120:])
+>>> bool(found.low[0] < 0.6 < found.high[0]), found.labels_are_random
+(True, False)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+from sklearn.utils.validation import check_is_fitted
+
+from ._decide import weigh_shares
+from ._decide.offsets import offsets_at_shares
+from ._decide.share_moments import ShareEstimate
+from ._rows.labels import shifted_prior
+from ._utils.checks import check_choice, check_number
+from ._utils.typing import Array, Codes
+
+__all__ = ["METHODS", "ClassShares", "estimate_class_shares"]
+
+METHODS = ("auto", "moments", "em", "prediction_powered")
+_BOOTSTRAPS = 50
+_MOST_ROWS = 500  # for each run of EM
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True)
+class ClassShares:
+    """Estimated class shares, with the ends of their intervals.
+
+    Parameters
+    ----------
+    classes : array of shape (K,)
+    shares, low, high : arrays of shape (K,)
+    level : float
+        Of the intervals: in so many of all tables each holds the true share.
+    method : str
+        How they were estimated.
+    labels_are_random : bool
+        Whether the labelled rows look like a random draw of the table's rows.
+    n_rows : int
+        Rows of the table.
+    """
+
+    classes: NDArray[Any]
+    shares: Array
+    low: Array
+    high: Array
+    level: float
+    method: str
+    labels_are_random: bool
+    n_rows: int
+
+
+def estimate_class_shares(
+    model: Any, X: Any, *, method: str = "auto", level: float = 0.9, random_state: Any = 0
+) -> ClassShares:
+    """Class shares of rows without labels.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        One that holds labelled rows out: `AutoOrdinalClassifier`, `LinearOrdinalClassifierCV`,
+        `KernelOrdinalClassifierCV` or `CalibratedOrdinalClassifier`.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows whose class shares are asked for; not those that have the labels.
+    method : {"auto", "moments", "em", "prediction_powered"}, default="auto"
+        "moments" and "em" need rows of a class to look alike with and without a label, however
+        labels were drawn: the shares at which means of functions of the scores are those of
+        the rows, changed smoothly in the class order; and those of the largest likelihood,
+        with intervals by bootstrap. "prediction_powered" corrects the labels' shares by what
+        scores say of the rows, and needs labels that are a random draw of such rows. "auto"
+        takes this where they look like one, and else "moments".
+    level : float, default=0.9
+        Of the intervals.
+    random_state : int, Generator or None, default=0
+        For the bootstrap.
+
+    Returns
+    -------
+    ClassShares
+    """
+    check_choice("method", method, METHODS)
+    check_number("level", level, 0.0, 1.0)
+    check_is_fitted(model)
+    if not hasattr(model, "held_out_cumulative_"):
+        raise ValueError(
+            f"{type(model).__name__} keeps no scores of held-out rows, which shares are estimated "
+            "by. Use AutoOrdinalClassifier, LinearOrdinalClassifierCV, KernelOrdinalClassifierCV "
+            "or CalibratedOrdinalClassifier, fitted to two labels of a class at least."
+        )
+    held_out, codes = _log_odds(model.held_out_cumulative_), model.held_out_codes_
+    unlabeled = _log_odds(model.predict_cumulative(X))
+    evidence = weigh_shares(held_out, codes, unlabeled)
+    is_random = evidence.case[0]
+    if method == "auto":
+        method = "prediction_powered" if is_random else "moments"
+    if method == "moments":
+        estimate = evidence.estimate
+    elif method == "em":
+        estimate = _by_em(held_out, codes, unlabeled, np.random.default_rng(random_state))
+    else:
+        estimate = _prediction_powered(held_out, codes, unlabeled)
+    low, high = estimate.interval(level)
+    return ClassShares(
+        model.classes_, estimate.shares, low, high, level, method, is_random, len(unlabeled)
+    )
+
+
+def _log_odds(cumulative: Array) -> Array:
+    return np.asarray(logit(np.clip(cumulative, _LEAST, 1 - _LEAST)))
+
+
+def _probabilities(log_odds: Array, offsets: Array) -> Array:
+    cumulative = np.maximum.accumulate(expit(log_odds + offsets), axis=1)
+    classes = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+    return np.maximum(classes, _LEAST)
+
+
+def _prediction_powered(held_out: Array, codes: Codes, unlabeled: Array) -> ShareEstimate:
+    """The labels' shares, less the part of their error that the scores explain."""
+    n_labels, n_rows = len(codes), len(unlabeled)
+    own = (codes[:, None] == np.arange(held_out.shape[1] + 1)).astype(float)
+    # Drawn to equal shares by one row in all, so that a class seen once has a variance.
+    of_labels = (own.sum(axis=0) + 1 / own.shape[1]) / (n_labels + 1)
+    offsets = offsets_at_shares(held_out, of_labels)
+    first, second = _probabilities(held_out, offsets), _probabilities(unlabeled, offsets)
+    covariance = ((own - own.mean(axis=0)) * (first - first.mean(axis=0))).mean(axis=0)
+    variance = (first.var(axis=0) * n_labels + second.var(axis=0) * n_rows) / (n_labels + n_rows)
+    weight = covariance / np.maximum((1 + n_labels / n_rows) * variance, _LEAST)
+    weight = np.clip(weight, 0.0, 1.0)
+    shares = of_labels + weight * (second.mean(axis=0) - first.mean(axis=0))
+    left = of_labels * (1 - of_labels) + weight**2 * variance - 2 * weight * covariance
+    spread = left / n_labels
+    spread = np.maximum(spread, 0.0) + weight**2 * variance / n_rows
+    shares = np.maximum(shares, of_labels / 10)
+    return ShareEstimate(shares / shares.sum(), np.sqrt(spread))
+
+
+def _by_em(
+    held_out: Array, codes: Codes, unlabeled: Array, random: np.random.Generator
+) -> ShareEstimate:
+    """Shares of the largest likelihood, with the deviation of bootstrap draws."""
+    n_classes = held_out.shape[1] + 1
+    few = unlabeled[np.argsort(unlabeled.sum(axis=1))]
+    few = few[np.linspace(0, len(few) - 1, min(len(few), _MOST_ROWS)).astype(int)]
+
+    def shares(labels: Codes, rows: Codes) -> Array:
+        counts = np.bincount(codes[labels], minlength=n_classes) + 0.5
+        before = counts / counts.sum()
+        offsets = offsets_at_shares(held_out[labels], before)
+        return shifted_prior(_probabilities(few[rows], offsets), before)
+
+    by_class = [np.flatnonzero(codes == code) for code in range(n_classes)]
+    draws = [
+        shares(
+            np.concatenate([random.choice(part, len(part)) for part in by_class if len(part)]),
+            random.choice(len(few), len(few)),
+        )
+        for _ in range(_BOOTSTRAPS)
+    ]
+    estimate = shares(np.arange(len(codes)), np.arange(len(few)))
+    return ShareEstimate(estimate, np.std(draws, axis=0))
