@@ -5,7 +5,8 @@ unpack to a large one: ``manifest.json``, which says what the model is, and ``mo
 the model in the format of the package skops. A digest of everything before it ends the file.
 
 The digest detects damage. It does not say who wrote a file: a file of unknown origin can do no
-harm because nothing but numbers, texts and the types of `TRUSTED_TYPES` is made from it.
+harm because nothing but numbers, texts and the types of `TRUSTED_TYPES` is made from it, and
+trees, once their nodes are known to be trees.
 """
 
 from __future__ import annotations
@@ -14,20 +15,39 @@ import hashlib
 import io
 import json
 import platform
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-from sklearn.pipeline import Pipeline
+import numpy as np
 
 from . import __version__
+from ._packing.objects import replace_parts, short_name
+from ._packing.payload import (
+    check_array_uses,
+    check_uncompressed,
+    full_name,
+    read_schema,
+    rename_types,
+    typed_nodes,
+)
+from ._packing.trial import check_part, check_predictions
 from ._utils.files import atomic_write
 
-__all__ = ["SUFFIX", "TRUSTED_TYPES", "ModelFile", "ModelFileError", "load", "read", "save"]
+__all__ = [
+    "SUFFIX",
+    "TRUSTED_TYPES",
+    "ModelFile",
+    "ModelFileError",
+    "is_model_file",
+    "load",
+    "read",
+    "save",
+]
 
 SUFFIX = ".semiordinal"
 SCHEMA = 1
@@ -35,14 +55,19 @@ SCHEMA = 1
 # Names of our classes in model files, and where the classes are imported from. Files must
 # outlive any move of a module, so no name is ever taken out, and a class that moves keeps its own.
 _CLASS_PATHS = {
+    "semiordinal.AutoOrdinalClassifier": "semiordinal.AutoOrdinalClassifier",
+    "semiordinal.BoostingOrdinalClassifier": "semiordinal.BoostingOrdinalClassifier",
     "semiordinal.CalibratedOrdinalClassifier": "semiordinal.CalibratedOrdinalClassifier",
     "semiordinal.KernelOrdinalClassifier": "semiordinal.KernelOrdinalClassifier",
     "semiordinal.KernelOrdinalClassifierCV": "semiordinal.KernelOrdinalClassifierCV",
     "semiordinal.LinearOrdinalClassifier": "semiordinal.LinearOrdinalClassifier",
     "semiordinal.LinearOrdinalClassifierCV": "semiordinal.LinearOrdinalClassifierCV",
     "semiordinal.OrdinalSelfTraining": "semiordinal.OrdinalSelfTraining",
+    "semiordinal.StoredBoosting": "semiordinal._packing.boosting.StoredBoosting",
+    "semiordinal.StoredForest": "semiordinal._packing.forests.StoredForest",
     "semiordinal.StoredNetwork": "semiordinal.nn._stored.StoredNetwork",
     "semiordinal.TransductiveOrdinalClassifier": "semiordinal.TransductiveOrdinalClassifier",
+    "semiordinal.TreeOrdinalClassifier": "semiordinal.TreeOrdinalClassifier",
     "semiordinal.TypedColumns": "semiordinal._tables.encoding.TypedColumns",
 }
 _STORED_NAMES = {name.rpartition(".")[2]: name for name in _CLASS_PATHS}
@@ -60,8 +85,9 @@ _CLASS_PATHS |= {
         ("tables.encoding", "TypedColumns"),
     )
 }
-# Every type that may be in a model file, by its full name. Search trees are not among them,
-# so neither are classifiers on graphs of neighbours: their compiled code trusts its arrays.
+# Every type that may be in a model file, by its full name. Those whose compiled code trusts its
+# arrays are not among them. Decision trees are packed, see below; search trees are refused, and
+# so are classifiers on graphs of neighbours.
 TRUSTED_TYPES = frozenset(
     {
         *_CLASS_PATHS,
@@ -88,10 +114,14 @@ TRUSTED_TYPES = frozenset(
         "scipy.sparse._csr.csr_matrix",
         "sklearn.compose._column_transformer.ColumnTransformer",
         "sklearn.compose._column_transformer._RemainderColsList",  # in scikit-learn 1.6
+        "sklearn.impute._base.MissingIndicator",
         "sklearn.impute._base.SimpleImputer",
+        "sklearn.pipeline.FeatureUnion",
         "sklearn.pipeline.Pipeline",
+        "sklearn.preprocessing._data.QuantileTransformer",
         "sklearn.preprocessing._data.StandardScaler",
         "sklearn.preprocessing._encoders.OneHotEncoder",
+        "sklearn.preprocessing._function_transformer.FunctionTransformer",  # without a function
     }
 )
 # What skops may do with them. Absent are the kinds of node that name functions and methods.
@@ -109,6 +139,27 @@ _TRUSTED_NODES = frozenset(
         "TypeNode",
     }
 )
+# Parts of models, wherever in them they are, that are turned into arrays by ``pack`` of a module,
+# and what stands for them in files, which ``unpack`` checks and turns back.
+_FORESTS, _BOOSTING, _NETWORKS = "._packing.forests", "._packing.boosting", ".nn._stored"
+_PACKING = {
+    "semiordinal.NeuralOrdinalClassifier": _NETWORKS,
+    "sklearn.DecisionTreeClassifier": _FORESTS,
+    "sklearn.DecisionTreeRegressor": _FORESTS,
+    "sklearn.ExtraTreeClassifier": _FORESTS,
+    "sklearn.ExtraTreeRegressor": _FORESTS,
+    "sklearn.ExtraTreesClassifier": _FORESTS,
+    "sklearn.ExtraTreesRegressor": _FORESTS,
+    "sklearn.HistGradientBoostingClassifier": _BOOSTING,
+    "sklearn.HistGradientBoostingRegressor": _BOOSTING,
+    "sklearn.RandomForestClassifier": _FORESTS,
+    "sklearn.RandomForestRegressor": _FORESTS,
+}
+_UNPACKING = {
+    "semiordinal.StoredBoosting": _BOOSTING,
+    "semiordinal.StoredForest": _FORESTS,
+    "semiordinal.StoredNetwork": _NETWORKS,
+}
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "skops", "pandas")
 _DIGEST_LENGTH = 64
 _PICKLE_START = b"\x80"
@@ -131,6 +182,9 @@ def save(
     model: Any, path: str | Path, force: bool = False, details: dict[str, Any] | None = None
 ) -> None:
     """Write a fitted classifier to a model file, completely or not at all.
+
+    Parts on which no prediction depends, such as generators of random numbers, out-of-bag scores
+    of forests and the bins of boosting, are not in the file.
 
     Parameters
     ----------
@@ -156,8 +210,11 @@ def save(
 
     if not hasattr(model, "classes_"):
         raise ModelFileError("The model is not fitted, or is no classifier. Fit it first.")
-    payload = skops.io.dumps(_with_network(model, "NeuralOrdinalClassifier", "pack"))
-    payload = _rename_types(payload, _stored_name)
+    try:
+        packed = replace_parts(replace_parts(model, _without_generator), _pack)
+    except ValueError as error:
+        raise ModelFileError(f"The model cannot be put in a file: {error}") from error
+    payload = rename_types(skops.io.dumps(packed), _stored_name)
     _check_types(payload)
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
@@ -197,26 +254,60 @@ def read(path: str | Path) -> ModelFile:
     _check_types(payload, name)
     try:
         stored = skops.io.loads(
-            _rename_types(payload, _import_path), trusted=sorted(map(_import_path, TRUSTED_TYPES))
+            rename_types(payload, _import_path), trusted=sorted(map(_import_path, TRUSTED_TYPES))
         )
-        model = _with_network(stored, "StoredNetwork", "unpack")
+        model = replace_parts(stored, _unpack)
+        check_predictions(model)
     # The content may come from anyone: any error there is one of the file, not of ours.
     except Exception as error:
-        raise ModelFileError(f"{name} holds a model that cannot be read: {error}") from error
+        raise ModelFileError(f"{name} holds a model that cannot be read: {_line(error)}") from error
     if _plain(getattr(model, "classes_", None)) != manifest["classes"]:
         raise ModelFileError(f"{name} names other classes than its model has. Fit the model again.")
     return ModelFile(model, manifest)
 
 
-def _with_network(model: Any, kind: str, change: str) -> Any:
-    """The model with a network packed into an array, or unpacked; others as they are."""
-    final = model.steps[-1][1] if hasattr(model, "steps") else model
-    if type(final).__name__ != kind:
-        return model
-    changed = getattr(import_module(".nn._stored", __package__), change)(final)
-    if final is model:
-        return changed
-    return Pipeline([*model.steps[:-1], (model.steps[-1][0], changed)])
+def is_model_file(path: str | Path) -> bool:
+    """Whether a file is meant to be a model file, by its suffix or its parts, whole or not.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    bool
+    """
+    if Path(path).suffix == SUFFIX:
+        return True
+    try:
+        with ZipFile(path) as archive:
+            return "manifest.json" in archive.namelist()
+    except (BadZipFile, OSError):
+        return False
+
+
+def _line(error: Exception) -> str:
+    """What an error says, in one line; some of scikit-learn's are long."""
+    return shorten(str(error) or type(error).__name__, 200, placeholder=" ...")
+
+
+def _without_generator(part: Any) -> Any:
+    """None in place of a generator of random numbers, on which no prediction depends."""
+    return None if isinstance(part, np.random.RandomState | np.random.Generator) else part
+
+
+def _pack(part: Any) -> Any:
+    """What stands for a part of a model in its file."""
+    check_part(part)
+    module = _PACKING.get(short_name(part))
+    return import_module(module, __package__).pack(part) if module else part
+
+
+def _unpack(part: Any) -> Any:
+    """The part of a model that something in its file stands for."""
+    check_part(part)
+    module = _UNPACKING.get(short_name(part))
+    return import_module(module, __package__).unpack(part) if module else part
 
 
 def _manifest(model: Any, payload: bytes) -> dict[str, Any]:
@@ -276,17 +367,10 @@ def _check_whole(data: bytes, name: str) -> None:
 def _members(data: bytes, name: str) -> tuple[Any, bytes]:
     try:
         with ZipFile(io.BytesIO(data)) as archive:
-            _check_stored(archive, name)
+            check_uncompressed(archive)
             return json.loads(archive.read("manifest.json")), archive.read("model.skops")
     except (BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError) as error:
-        if isinstance(error, ModelFileError):
-            raise
         raise ModelFileError(f"{name} is not a model file of semiordinal: {error}") from error
-
-
-def _check_stored(archive: ZipFile, name: str) -> None:
-    if any(member.compress_type != ZIP_STORED for member in archive.infolist()):
-        raise ModelFileError(f"{name} holds compressed parts, which model files never do.")
 
 
 def _check_manifest(manifest: Any, payload: bytes, name: str) -> None:
@@ -304,22 +388,21 @@ def _check_manifest(manifest: Any, payload: bytes, name: str) -> None:
 
 
 def _check_types(payload: bytes, name: str = "The model") -> None:
-    """Raise unless every type in the payload is on our list.
+    """Raise unless every type in the payload is on our list, and every array is as it says.
 
     skops has a list of its own, which trusts all of scikit-learn and more; this one is
     shorter, and is checked before skops creates anything.
     """
     try:
-        with ZipFile(io.BytesIO(payload)) as archive:
-            _check_stored(archive, name)
-            schema = json.loads(archive.read("schema.json"))
-    except (BadZipFile, KeyError, json.JSONDecodeError, RecursionError) as error:
-        raise ModelFileError(f"{name} holds no model that can be read: {error}") from error
+        schema = read_schema(payload)
+        check_array_uses(schema)
+    # Zip archives and headers of arrays fail in many ways.
+    except Exception as error:
+        raise ModelFileError(f"{name} holds no model that can be read: {_line(error)}") from error
     unknown = {
-        _full_name(node)
-        for node in _typed_nodes(schema)
-        if _full_name(node) not in TRUSTED_TYPES
-        or str(node.get("__loader__")) not in _TRUSTED_NODES
+        full_name(node)
+        for node in typed_nodes(schema)
+        if full_name(node) not in TRUSTED_TYPES or str(node.get("__loader__")) not in _TRUSTED_NODES
     }
     if unknown:
         raise ModelFileError(
@@ -328,43 +411,10 @@ def _check_types(payload: bytes, name: str = "The model") -> None:
         )
 
 
-def _rename_types(payload: bytes, rename: Callable[[str], str]) -> bytes:
-    """The payload with other names of types in its schema."""
-    buffer = io.BytesIO()
-    with ZipFile(io.BytesIO(payload)) as old, ZipFile(buffer, "w", ZIP_STORED) as new:
-        for member in old.namelist():
-            content = old.read(member)
-            if member == "schema.json":
-                schema = json.loads(content)
-                for node in _typed_nodes(schema):
-                    module, _, class_name = rename(_full_name(node)).rpartition(".")
-                    node |= {"__module__": module, "__class__": class_name}
-                content = json.dumps(schema, indent=2).encode()
-            new.writestr(member, content)
-    return buffer.getvalue()
-
-
-def _typed_nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """All parts of a schema of skops that name a type."""
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, list):
-            waiting.extend(node)
-        elif isinstance(node, dict):
-            waiting.extend(node.values())
-            if node.keys() & {"__class__", "__module__", "__loader__"}:
-                yield node
-
-
-def _full_name(node: dict[str, Any]) -> str:
-    return f"{node.get('__module__')}.{node.get('__class__')}"
-
-
-def _stored_name(full_name: str) -> str:
+def _stored_name(name: str) -> str:
     """The name of a type in model files, which for our classes does not tell their module."""
-    is_own = full_name.startswith("semiordinal.")
-    return _STORED_NAMES.get(full_name.rpartition(".")[2], full_name) if is_own else full_name
+    is_own = name.startswith("semiordinal.")
+    return _STORED_NAMES.get(name.rpartition(".")[2], name) if is_own else name
 
 
 def _import_path(stored_name: str) -> str:

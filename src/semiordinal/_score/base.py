@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,8 +11,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .._decide import ProbabilityPredictor
+from .._decide import BaseProbabilisticClassifier
 from .._risk.empirical_risk import EmpiricalRisk, risk_on_rows
+from .._risk.links import get_link
 from .._risk.losses import OrdinalLoss, get_loss
 from .._risk.objective import Coordinates, Objective, ThresholdMap, threshold_map
 from .._risk.risks import REMOVED_CLASSES, SUPERVISED_WEIGHTS, Risk, get_correction, removed_by_rule
@@ -27,11 +27,12 @@ from .._rows import (
     StreamedRows,
     latent_scores,
 )
-from .._rows.labels import resolve_prior, warn_of_slight_priors
-from .._rows.training import TrainingRows, fresh_fit, training_rows
+from .._rows.class_shares import resolve_prior, warn_of_slight_priors
+from .._rows.training import TrainingRows, fit_context, training_rows
 from .._utils.checks import check_count, check_flag, check_number
 from .._utils.computing import blas_threads_for
 from .._utils.typing import Array
+from .._utils.warning import warn_caller
 from .subsampling import subsampling_cost
 
 
@@ -78,7 +79,8 @@ class FittingProblem:
     empirical_risk : EmpiricalRisk
         The risk over the rows.
     coordinates : Coordinates
-    l2 : float
+    l2, l1 : float
+        Weights of half the squared norm and of the absolute norm of the coefficients.
     columns : Columns
         How other rows become such columns.
     center : array of shape (n_inputs,) or None
@@ -95,11 +97,12 @@ class FittingProblem:
     l2: float
     columns: Columns
     center: Array | None
+    l1: float = 0.0
 
     @property
     def objective(self) -> Objective:
         """What is minimised."""
-        return Objective(self.empirical_risk, self.coordinates, self.l2)
+        return Objective(self.empirical_risk, self.coordinates, self.l2, self.l1)
 
     def with_risk(self, risk: Risk, l2: float, class_prior: Array) -> FittingProblem:
         """Another risk over the same rows."""
@@ -192,12 +195,15 @@ def removed_code(rule: Any, rows: TrainingRows, name: str = "removed_class") -> 
 _RANDOM_STARTS = 2
 
 
-class BaseRiskClassifier(RiskParameters, ProbabilityPredictor):
+class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
     """A classifier that minimises a semi-supervised risk over coefficients and thresholds."""
 
     coef_: Array
     _takes_sources = True
 
+    # Models that were stored before there were others have none of these two.
+    link: str = "logit"
+    l1_ratio: float = 0.0
     standardize: bool
     class_prior: Any
     classes: Any
@@ -223,6 +229,10 @@ class BaseRiskClassifier(RiskParameters, ProbabilityPredictor):
     def _latent(self, X: Any) -> Array:
         return latent_scores(self._design(X), self.coef_)
 
+    def _log_odds(self, latent: Array) -> Array:
+        scores = super()._log_odds(latent)
+        return scores if self.link == "logit" else get_link(self.link).log_odds(scores)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit to labelled and unlabelled rows.
 
@@ -244,23 +254,8 @@ class BaseRiskClassifier(RiskParameters, ProbabilityPredictor):
         self
         """
         self._check_parameters()
-        with fresh_fit(self):
-            rows = training_rows(
-                self,
-                X,
-                y,
-                sample_weight,
-                X_unlabeled,
-                self.classes,
-                self.missing_label,
-                finite=False,
-                draw=self._draw(),
-            )
-            prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
-            risk = self._risk(rows, prior)
-            loss = get_loss(self.loss, self.margin)
-            rows = rows.read(take_gram=loss.margin.quadratic is not None)
-            problem = self._problem(rows, loss, risk, prior)
+        with fit_context(self):
+            rows, problem = self._fitting_problem(X, y, sample_weight, X_unlabeled)
             solution = self._solve(problem)
             self._store(rows, problem, solution)
             if rows.n_offered is not None:
@@ -269,6 +264,27 @@ class BaseRiskClassifier(RiskParameters, ProbabilityPredictor):
                 if self.verbose and cost is not None:
                     print(cost)
         return self
+
+    def _fitting_problem(
+        self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None
+    ) -> tuple[TrainingRows, FittingProblem]:
+        """The rows, checked, and what is to be minimised over them."""
+        rows = training_rows(
+            self,
+            X,
+            y,
+            sample_weight,
+            X_unlabeled,
+            self.classes,
+            self.missing_label,
+            finite=False,
+            draw=self._draw(),
+        )
+        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+        risk = self._risk(rows, prior)
+        loss = get_loss(self.loss, self.margin, self.link)
+        rows = rows.read(take_gram=loss.margin.quadratic is not None)
+        return rows, self._problem(rows, loss, risk, prior)
 
     def _draw(self) -> DrawPartial | None:
         """How to draw from the unlabelled rows, if at all."""
@@ -350,7 +366,7 @@ class BaseRiskClassifier(RiskParameters, ProbabilityPredictor):
                 empirical = risk_on_rows(risk, design, rows.labels, loss, prior)
         gaps = self._threshold_map(loss, len(rows.classes))
         coordinates = Coordinates(design.n_columns, standard.scale, standard.shift, gaps)
-        l2 = float(self.l2)
+        strength, l1_ratio = float(self.l2), float(self.l1_ratio)
         return FittingProblem(
             design,
             rows.labels,
@@ -359,17 +375,17 @@ class BaseRiskClassifier(RiskParameters, ProbabilityPredictor):
             risk,
             empirical,
             coordinates,
-            l2,
+            (1 - l1_ratio) * strength,
             columns,
             standard.center,
+            l1_ratio * strength,
         )
 
 
 def warn_if_short(solution: Solution, max_iter: int) -> None:
     if not solution.converged:
-        warnings.warn(
+        warn_caller(
             f"The solver stopped after {solution.n_iter} iterations with a gradient of "
             f"{solution.gradient_norm:.2g}. Raise max_iter (now {max_iter}) or tol, or raise l2.",
             ConvergenceWarning,
-            stacklevel=4,
         )

@@ -7,22 +7,24 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from scipy.special import expit
+from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._decide import (
+    BaseProbabilisticClassifier,
     Decision,
     Gain,
-    ProbabilityPredictor,
     decide,
-    estimate_prior,
+    judge_shares,
+    shares_reason,
 )
-from .._rows.labels import ESTIMATED_PRIOR, resolve_prior, warn_of_slight_priors
+from .._rows.class_shares import given_shares, is_of_labels, warn_of_slight_priors
 from .._rows.sampling import drawn_rows
 from .._rows.training import (
     check_every_class_labeled,
-    fresh_fit,
+    fit_context,
     is_source,
     refuse_source,
     weighted_labels,
@@ -30,7 +32,7 @@ from .._rows.training import (
 from .._utils.checks import check_choice, check_count
 from .._utils.typing import Array, Codes
 from ..metrics import TASKS
-from .model_scores import LabeledRows, has_scores, scores_by
+from .model_scores import LabeledRows, has_scores, scores_by, seeded
 from .tuned import check_decision_parameters, check_unlabeled_rows, training_folds
 from .tuning import Fold
 
@@ -42,7 +44,7 @@ _WITHOUT_FOLDS = (
 )
 
 
-class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
+class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifier):
     """Any regressor or classifier, turned into an ordinal classifier by held-out scores.
 
     The model is fitted to the labelled rows, and on each fold of them to the others, so that
@@ -58,7 +60,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
         labelled rows alone, in the form in which they were given, with positions 0, 1, ... in the
         class order as its target. The score is a regressor's prediction, the expected position by
         a classifier's probabilities, or ``predict_latent`` of a classifier of this package.
-    class_prior : {"labels", "uniform", "em"} or array-like of shape (n_classes,), default="labels"
+    class_prior : "labels", "uniform", "estimate", array-like or mapping, default="labels"
         Class shares of the unlabelled rows, in class order, or by class in a dict or Series: as of
         the labelled rows, equal, estimated from the unlabelled rows, or as given.
     task : {"absolute", "zero_one", "squared"}, default="absolute"
@@ -98,6 +100,16 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
     classes_, class_prior_ : array of shape (n_classes,)
     prior_share_ : float
         How far the thresholds are those at the class shares, from 0 to 1.
+    prior_trust_ : float
+        How probable it is that given class shares are right, from 0 to 1.
+    held_out_codes_ : array of shape (n_labeled,)
+        Positions in the class order of the labelled rows.
+    held_out_weights_ : array of shape (n_labeled,)
+        How much they count in errors: by class shares where these are known or estimated.
+    held_out_cumulative_ : array of shape (n_labeled, n_classes - 1)
+        Their cumulative probabilities, by models and thresholds that do not know their labels.
+    shares_reason_ : str
+        What labels and unlabelled rows say of the class shares.
     gain_, gain_se_ : float
         How much lower the cross-validated loss is than with the model's own thresholds, and the
         standard error of that.
@@ -127,6 +139,8 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
     >>> bool(model.score(X[30:], truth[30:]) > -0.65), model.predict_proba(X).shape
     (True, (500, 3))
     """
+
+    _holds_rows_out = True
 
     def __init__(
         self,
@@ -172,13 +186,15 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
         self
         """
         self._check_parameters()
-        with fresh_fit(self):
+        with fit_context(self):
             X = self._features(X, reset=True)
             X, labels, classes = weighted_labels(
                 X, y, sample_weight, self.classes, self.missing_label
             )
             check_every_class_labeled(labels, classes)
-            labeled = LabeledRows(self._model(), X, labels, len(classes), self.task)
+            labeled = LabeledRows(
+                seeded(self.estimator, self.random_state), X, labels, len(classes), self.task
+            )
             unlabeled = self._unlabeled_rows(X, labels.codes, X_unlabeled)
             folds = training_folds(
                 labels.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
@@ -214,19 +230,6 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
             )
         return validate_data(self, rows, reset=reset, skip_check_array=True)
 
-    def _model(self) -> Any:
-        """The model to fit, with seeds where it has none of its own."""
-        model = clone(self.estimator)
-        if self.random_state is None:
-            return model
-        random = check_random_state(self.random_state)
-        seeds = {
-            name: random.randint(_LARGEST_SEED)
-            for name, value in sorted(model.get_params().items())
-            if name.split("__")[-1] == "random_state" and value is None
-        }
-        return model.set_params(**seeds)
-
     def _unlabeled_rows(self, X: Any, codes: Codes, X_unlabeled: Any) -> list[Any]:
         if is_source(X_unlabeled):
             refuse_source(self)
@@ -245,20 +248,24 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
     def _fit_and_decide(
         self, labeled: LabeledRows, unlabeled: list[Any], folds: list[Fold]
     ) -> None:
-        is_estimated = isinstance(self.class_prior, str) and self.class_prior == ESTIMATED_PRIOR
         counts = labeled.labels.totals(labeled.n_classes)[:-1]
-        given = "labels" if is_estimated else self.class_prior
-        prior = resolve_prior(given, counts, self.classes_)
+        of_labels = counts / counts.sum()
+        given = given_shares(self.class_prior, counts, self.classes_)
+        prior = of_labels if given is None else given
         warn_of_slight_priors(prior, counts, self.classes_)
         self.estimator_ = labeled.fit(labeled.positions)
         final = labeled.final_scores(self.estimator_, unlabeled)
         decision = at_medians = Decision(final.thresholds, "risk", 0.0, Gain(), _WITHOUT_FOLDS)
+        evidence = None
         if folds:
             held_out = labeled.held_out_scores(folds, unlabeled)
-            if is_estimated:
-                prior = estimate_prior(held_out, final, prior)
-            is_given = not isinstance(self.class_prior, str) or self.class_prior != "labels"
-            rest = held_out, final, prior, is_given, float(self.safety), held_out.predicted
+            evidence = judge_shares(held_out, final, given)
+            used = None if is_of_labels(self.class_prior) else evidence
+            if used is not None:
+                prior = used.shares
+                held_out = held_out.for_population(prior)
+            shares = of_labels if used is None else prior
+            rest = held_out, final, shares, used, float(self.safety), held_out.predicted
             decision = at_medians = decide(self.thresholds, self.task, *rest)
             if self.task != "absolute":  # the model's own thresholds are not at medians then
                 kind = "auto" if decision.kind == "prior" else "calibrated"
@@ -266,10 +273,17 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, ProbabilityPredictor):
         self.class_prior_ = prior
         self.log_odds_ = at_medians.log_odds
         self.thresholds_ = decision.thresholds * self.log_odds_
+        if at_medians.held_out is not None:
+            self.held_out_codes_, self.held_out_weights_, below = at_medians.held_out
+            self.held_out_cumulative_ = expit(self.log_odds_ * below)
         self.median_thresholds_ = at_medians.thresholds * self.log_odds_
         self.prior_share_ = decision.prior_share
         self.gain_, self.gain_se_ = decision.gain.mean, decision.gain.se
         self.reason_ = decision.reason
+        self.prior_trust_ = 0.0 if evidence is None else evidence.trust
+        self.shares_reason_ = shares_reason(
+            evidence, self.class_prior, self.n_unlabeled_, self.classes_
+        )
 
     def predict_latent(self, X: Any) -> Array:
         """The model's score of each row, on the scale of ``thresholds_``.

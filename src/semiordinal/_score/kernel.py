@@ -1,4 +1,4 @@
-"""The Gaussian-kernel classifiers: with settings as given, and tuned."""
+"""The kernel classifiers: with settings as given, and tuned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from .._risk.losses import OrdinalLoss
+from .._risk.risks import Risk
 from .._rows import (
+    KERNELS,
     KernelMap,
     MatrixRows,
     Rows,
@@ -18,26 +21,32 @@ from .._rows import (
     StreamedRows,
     as_dense,
     center_and_scale,
+    dense_rows,
     distinct_rows,
     divide_columns,
     kernel_rows,
     median_distance,
 )
 from .._rows.training import TrainingRows, check_finite
-from .._utils.checks import check_list, check_number, is_count
+from .._utils.checks import check_choice, check_list, check_number, is_count
 from .._utils.typing import Array
-from .base import BaseRiskClassifier, Columns
+from .base import BaseRiskClassifier, Columns, FittingProblem
+from .column_weights import learn_column_weights
 from .tuned import BaseTunedClassifier
+
+# Distances are taken around the columns' mean if it is within so many widths of the centres.
+_ORIGIN_WIDTHS = 100.0
 
 
 class KernelOrdinalClassifier(BaseRiskClassifier):
-    """Gaussian-kernel ordinal classifier that learns from labelled and unlabelled rows.
+    """Kernel ordinal classifier that learns from labelled and unlabelled rows.
 
-    The score is ``Σ_j w_j exp(−‖x − c_j‖² / (2 σ²))`` with centres c_j at the distinct labelled
-    rows. It minimises ``risk + (l2/2) w'Kw`` with the kernel matrix K of the centres, the squared
-    norm of the score in the kernel's function space; or, with ``penalty="coef"``,
-    ``risk + (l2/2)‖w‖²``, as in the paper. The risk is that of `LinearOrdinalClassifier`;
-    ``standardize`` acts on the columns of X, before distances are taken.
+    The score is ``Σ_j w_j k(x, c_j)`` with centres c_j at the distinct labelled rows and the
+    Gaussian kernel ``k(x, c) = exp(−‖x − c‖² / (2 σ²))``, or another. It minimises
+    ``risk + (l2/2) w'Kw`` with the kernel matrix K of the centres, the squared norm of the score
+    in the kernel's function space; or, with ``penalty="coef"``, ``risk + (l2/2)‖w‖²``, as in the
+    paper. The risk is that of `LinearOrdinalClassifier`; ``standardize`` acts on the columns of
+    X, before distances are taken.
 
     Parameters
     ----------
@@ -52,9 +61,17 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         γ: the share of the risk that uses unlabelled rows. 0 is the supervised fit.
     l2 : float, default=0.01
         Weight of the penalty; thresholds are not penalised.
+    kernel : {"gaussian", "laplace"}, default="gaussian"
+        ``exp(−‖x − c‖² / (2 σ²))``, for smooth scores, or ``exp(−Σ_j |x_j − c_j| / σ)``, for scores
+        with kinks along single columns.
     bandwidth : float, default=1.0
         σ as a multiple of the median distance between distinct labelled rows (at most 2000 of
         them, evenly spaced).
+    column_weights : "equal", "learned" or array-like of shape (n_features,), default="equal"
+        What the (standardised) columns are multiplied by before distances are taken. "learned"
+        gives weight to columns that tell labelled rows of different classes apart: the weights
+        under which a Gaussian process makes the class positions likeliest, held near one
+        another where labels are few.
     centers : "labeled", "all" or int, default="labeled"
         Distinct labelled rows, distinct rows of any kind, or so many of the latter drawn at random.
     penalty : {"function", "coef"}, default="function"
@@ -83,9 +100,13 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     centers_ : array or sparse matrix of shape (n_centers, n_features)
         Centres, on the original scale of X.
     bandwidth_ : float
-        σ, in units of the (standardised) columns.
-    column_mean_, column_scale_ : arrays of shape (n_features,)
-        What columns are centred and scaled by.
+        σ, in units of the (standardised and weighted) columns.
+    column_mean_ : array of shape (n_features,)
+        Means of the columns, where they are standardised.
+    column_scale_ : array of shape (n_features,)
+        What columns are divided by: their deviations over their weights.
+    column_weights_ : array of shape (n_features,)
+        Weights of the (standardised) columns; where learnt, with a geometric mean of one.
     thresholds_, classes_, class_prior_, removed_class_, objective_value_, is_convex_
         As of `LinearOrdinalClassifier`.
     n_iter_, n_labeled_, n_unlabeled_, n_passes_, subsampling_, n_features_in_, feature_names_in_
@@ -108,6 +129,10 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     array([0., 2.])
     """
 
+    # Of models in files that were written before these could be set.
+    kernel: str = "gaussian"
+    column_weights: Any = "equal"
+
     def __init__(
         self,
         *,
@@ -115,7 +140,9 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         class_prior: Any = "labels",
         unlabeled_weight: float = 0.25,
         l2: float = 0.01,
+        kernel: str = "gaussian",
         bandwidth: float = 1.0,
+        column_weights: Any = "equal",
         centers: Any = "labeled",
         penalty: str = "function",
         standardize: bool = True,
@@ -138,7 +165,9 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         self.class_prior = class_prior
         self.unlabeled_weight = unlabeled_weight
         self.l2 = l2
+        self.kernel = kernel
         self.bandwidth = bandwidth
+        self.column_weights = column_weights
         self.centers = centers
         self.penalty = penalty
         self.standardize = standardize
@@ -159,7 +188,9 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_choice("kernel", self.kernel, KERNELS)
         check_number("bandwidth", self.bandwidth, 0, open_low=True)
+        _check_column_weights(self.column_weights)
         if self.centers not in ("labeled", "all") and not is_count(self.centers):
             raise ValueError(
                 f"centers={self.centers!r} must be 'labeled', 'all', or a number of centres."
@@ -170,10 +201,13 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     def _columns(self, rows: TrainingRows) -> Columns:
         check_finite(rows.matrix)
         mean, scale = center_and_scale(rows.matrix, self.standardize, rows.labels.weights)
-        labeled = distinct_rows(rows.in_memory.take(np.flatnonzero(rows.labels.codes >= 0)))
+        weights = self._find_column_weights(rows, scale)
+        scale = scale / weights
+        labeled = distinct_rows(_labeled(rows))
         centers = self._choose_centers(rows, labeled)
-        width = self.bandwidth * median_distance(as_dense(labeled) / scale)
-        kernel = _kernel_map(mean, scale, centers, width)
+        width = self.bandwidth * median_distance(as_dense(labeled) / scale, self.kernel)
+        origin = _origin(mean, scale, centers, width)
+        kernel = _kernel_map(origin, scale, centers, width, self.kernel)
         if self.penalty == "function":
             kernel = kernel.orthonormal()
         attributes = {
@@ -182,8 +216,27 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
             "basis_": kernel.basis,
             "column_mean_": mean,
             "column_scale_": scale,
+            "column_weights_": weights,
         }
-        return Columns(lambda matrix: _kernel_rows(matrix, mean, kernel), attributes)
+        return Columns(lambda matrix: _kernel_rows(matrix, origin, kernel), attributes)
+
+    def _find_column_weights(self, rows: TrainingRows, scale: Array) -> Array:
+        """Weights of columns that are divided by a scale first."""
+        n_columns = rows.matrix.n_columns
+        if not isinstance(self.column_weights, str):
+            weights = np.asarray(self.column_weights, dtype=np.float64)
+            if len(weights) != n_columns:
+                raise ValueError(
+                    f"column_weights has {len(weights)} weights, and X has {n_columns} columns. "
+                    "Give one for each."
+                )
+            return weights
+        if self.column_weights == "equal":
+            return np.ones(n_columns)
+        labeled = dense_rows(_labeled(rows))
+        labels = rows.labels.take(np.flatnonzero(rows.labels.codes >= 0))
+        around = (labeled - np.median(labeled, axis=0)) / scale
+        return learn_column_weights(around, labels.codes, labels.weights)
 
     def _choose_centers(self, rows: TrainingRows, labeled: Any) -> Any:
         if self.centers == "labeled":
@@ -200,9 +253,10 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         return distinct[np.sort(random.permutation(distinct.shape[0])[: self.centers])]
 
     def _design(self, X: Any) -> RowsInMemory:
-        kernel = _kernel_map(self.column_mean_, self.column_scale_, self.centers_, self.bandwidth_)
-        kernel = replace(kernel, basis=self.basis_)
-        return _kernel_rows(MatrixRows([X]), self.column_mean_, kernel).head
+        scale, width = self.column_scale_, self.bandwidth_
+        origin = _origin(self.column_mean_, scale, self.centers_, width)
+        kernel = _kernel_map(origin, scale, self.centers_, width, self.kernel)
+        return _kernel_rows(MatrixRows([X]), origin, replace(kernel, basis=self.basis_)).head
 
 
 class KernelOrdinalClassifierCV(BaseTunedClassifier):
@@ -216,19 +270,27 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         Surrogate loss, by the error that matters: all thresholds ("at"), cumulative link ("cl")
         or least absolute deviation ("lad") for the absolute error, immediate thresholds ("it")
         for the zero-one error, least squares ("ls") for the squared error.
-    class_prior : "labels", "uniform", "em" or array-like of shape (n_classes,), default="labels"
-        Class probabilities in the population, in class order (or by class, in a dict or a pandas
-        Series); "labels" takes the labelled rows' shares, "em" estimates those of the unlabelled
-        rows, which may differ. Known probabilities are worth giving.
+    class_prior : "labels", "uniform", "estimate", array-like or mapping, default="labels"
+        Class shares of the population: in class order, or by class in a dict or a pandas
+        Series; "labels" takes the labelled rows' shares, "estimate" estimates those of the
+        unlabelled rows, which may differ. Known shares are worth giving, and are used as far as
+        labels and unlabelled rows support them.
     l2s : sequence of float
         Candidates for the weight of the penalty.
     bandwidths : sequence of float, default=(0.5, 1.0, 2.0)
         Candidates for σ, as multiples of the median distance between labelled rows.
+    column_weights : "equal", "learned" or array-like of shape (n_features,), default="equal"
+        What the (standardised) columns are multiplied by before distances are taken. "learned"
+        gives weight to columns that tell labelled rows of different classes apart. It lowers the
+        error most of the time. Weights are learnt from all labelled rows before any are held out
+        to choose the other settings.
     cv, thresholds, classes, missing_label, max_unlabeled, verbose, random_state
         As of `LinearOrdinalClassifierCV`.
 
     Other Parameters
     ----------------
+    kernel : {"gaussian", "laplace"}, default="gaussian"
+        As of `KernelOrdinalClassifier`.
     centers : "labeled", "all" or int, default="labeled"
         Distinct labelled rows, distinct rows of any kind, or so many of the latter drawn at random.
     penalty : {"function", "coef"}, default="function"
@@ -247,7 +309,9 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
     ----------
     estimator_ : KernelOrdinalClassifier
         The classifier with the chosen settings, whose fitted attributes this one has too.
-    l2_, unlabeled_weight_, prior_share_, gain_, gain_se_, reason_, cv_results_
+    l2_, unlabeled_weight_, prior_share_, prior_trust_, shares_reason_, gain_, gain_se_, reason_
+    median_thresholds_, log_odds_, cv_results_
+    held_out_codes_, held_out_weights_, held_out_cumulative_
         As of `LinearOrdinalClassifierCV`.
 
     See Also
@@ -268,6 +332,10 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
     array([0., 2.])
     """
 
+    # Of models in files that were written before these could be set.
+    kernel: str = "gaussian"
+    column_weights: Any = "equal"
+
     def __init__(
         self,
         *,
@@ -275,6 +343,7 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         class_prior: Any = "labels",
         l2s: Any = (0.1, 0.01, 0.001, 0.0001, 0.00001),
         bandwidths: Any = (0.5, 1.0, 2.0),
+        column_weights: Any = "equal",
         cv: Any = "auto",
         thresholds: str = "auto",
         classes: Any = None,
@@ -282,6 +351,7 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         max_unlabeled: int = 20_000,
         verbose: bool = False,
         random_state: Any = None,
+        kernel: str = "gaussian",
         centers: Any = "labeled",
         penalty: str = "function",
         standardize: bool = True,
@@ -300,6 +370,7 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         self.class_prior = class_prior
         self.l2s = l2s
         self.bandwidths = bandwidths
+        self.column_weights = column_weights
         self.cv = cv
         self.thresholds = thresholds
         self.classes = classes
@@ -307,6 +378,7 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         self.max_unlabeled = max_unlabeled
         self.verbose = verbose
         self.random_state = random_state
+        self.kernel = kernel
         self.centers = centers
         self.penalty = penalty
         self.standardize = standardize
@@ -328,16 +400,63 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         super()._check_parameters()
 
     def _models(self) -> list[BaseRiskClassifier]:
-        shared = {"centers": self.centers, "penalty": self.penalty, **self._shared_settings()}
+        names = ("kernel", "column_weights", "centers", "penalty")
+        shared = {name: getattr(self, name) for name in names} | self._shared_settings()
         return [
             KernelOrdinalClassifier(bandwidth=float(width), **shared) for width in self.bandwidths
         ]
 
+    def _problems(
+        self, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
+    ) -> list[FittingProblem]:
+        first, *others = self._models()
+        problems = [first._problem(rows, loss, risk, prior)]
+        # The same for all widths, so they are learnt once.
+        weights = problems[0].columns.attributes["column_weights_"]
+        for model in others:
+            model.set_params(column_weights=weights)
+            problems.append(model._problem(rows, loss, risk, prior))
+        return problems
 
-def _kernel_map(mean: Array, scale: Array, centers: Any, width: float) -> KernelMap:
-    shifted = centers if sparse.issparse(centers) else centers - mean
-    return KernelMap(scale, divide_columns(shifted, scale), width)
+
+def _origin(mean: Array, scale: Array, centers: Any, width: float) -> Array | None:
+    """A point among the centres, near which distances keep their digits.
+
+    That is the columns' mean, unless a row far out has moved it away from the others, or columns
+    that are not standardised lie far from zero: then the median of the centres. Sparse rows stay
+    where they are.
+    """
+    if sparse.issparse(centers):
+        return None
+    median: Array = np.median(centers, axis=0)
+    is_among = np.linalg.norm((median - mean) / scale) < _ORIGIN_WIDTHS * width
+    return mean if is_among else median
 
 
-def _kernel_rows(matrix: MatrixRows | StreamedRows, mean: Array, kernel: KernelMap) -> Rows:
-    return kernel_rows(matrix.centered(mean) if mean.any() else matrix, kernel)
+def _kernel_map(
+    origin: Array | None, scale: Array, centers: Any, width: float, kernel: str
+) -> KernelMap:
+    shifted = centers if origin is None else centers - origin
+    return KernelMap(scale, divide_columns(shifted, scale), width, kernel)
+
+
+def _kernel_rows(
+    matrix: MatrixRows | StreamedRows, origin: Array | None, kernel: KernelMap
+) -> Rows:
+    return kernel_rows(matrix if origin is None else matrix.centered(origin), kernel)
+
+
+def _labeled(rows: TrainingRows) -> MatrixRows:
+    return rows.in_memory.take(np.flatnonzero(rows.labels.codes >= 0))
+
+
+def _check_column_weights(weights: Any) -> None:
+    if isinstance(weights, str) and weights in ("equal", "learned"):
+        return
+    values = None if isinstance(weights, str) else np.asarray(weights)
+    if values is None or values.ndim != 1 or values.dtype.kind not in "iuf":
+        raise ValueError(
+            f"column_weights={weights!r} must be 'equal', 'learned', or one number for each column."
+        )
+    if not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError("Each of column_weights must be a number above 0.")

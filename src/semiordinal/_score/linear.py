@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .._risk.losses import get_loss
 from .._rows import MatrixRows, column_moments
 from .._rows.training import TrainingRows, check_finite
+from .._utils.checks import check_number
 from .base import BaseRiskClassifier, Columns, Standardization
 from .tuned import BaseTunedClassifier
 
@@ -42,6 +44,10 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
         γ: the share of the risk that uses unlabelled rows. 0 is the supervised fit.
     l2 : float, default=0.01
         Weight of half the squared norm of the coefficients; thresholds are not penalised.
+    l1_ratio : float in [0, 1], default=0.0
+        Share of the penalty that goes to the absolute coefficients, which makes some of them zero
+        (the elastic net): ``l2 (l1_ratio ‖v‖₁ + (1 − l1_ratio) ‖v‖²/2)``. For smooth losses
+        without correction.
     standardize : bool, default=True
         Centre and scale the columns of X by their mean and deviation over all rows first.
     classes : array-like, optional
@@ -63,6 +69,9 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     ----------------
     margin : {"logistic", "double_hinge", "squared", "hinge", "exponential"}, default="logistic"
         Binary loss that "at" and "it" are made of; the other losses do not use it.
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit"}, default="logit"
+        For ``loss="cl"``: the distribution F in ``P(y ≤ class) = F(threshold − score)``. The names
+        are those of R's ordinal: "cloglog" is 1 − exp(−exp(z)), "loglog" exp(−exp(−z)).
     removed_class : {"smallest", "largest", "median"} or a class, default="median"
         The class whose loss the unlabelled rows stand in for: the one with the fewest or the most
         labels, the middle of the order (the lower of two), or a class by name.
@@ -143,6 +152,7 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
         class_prior: Any = "labels",
         unlabeled_weight: float = 0.25,
         l2: float = 0.01,
+        l1_ratio: float = 0.0,
         standardize: bool = True,
         classes: Any = None,
         missing_label: Any = math.nan,
@@ -150,6 +160,7 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
         verbose: bool = False,
         random_state: Any = None,
         margin: str = "logistic",
+        link: str = "logit",
         removed_class: Any = "median",
         supervised_weights: str = "rows",
         correction: str = "none",
@@ -163,6 +174,7 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
         self.class_prior = class_prior
         self.unlabeled_weight = unlabeled_weight
         self.l2 = l2
+        self.l1_ratio = l1_ratio
         self.standardize = standardize
         self.classes = classes
         self.missing_label = missing_label
@@ -170,6 +182,7 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
         self.verbose = verbose
         self.random_state = random_state
         self.margin = margin
+        self.link = link
         self.removed_class = removed_class
         self.supervised_weights = supervised_weights
         self.correction = correction
@@ -178,6 +191,25 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("l1_ratio", self.l1_ratio, 0, 1)
+        if not self.l1_ratio:
+            return
+        for name, only in (("correction", "none"), ("solver", "auto")):
+            if getattr(self, name) != only:
+                raise ValueError(
+                    f"l1_ratio={self.l1_ratio:g} needs {name}={only!r}, not "
+                    f"{getattr(self, name)!r}. Set it, or l1_ratio=0."
+                )
+        loss = get_loss(self.loss, self.margin, self.link)
+        if not loss.margin.smooth:
+            raise ValueError(
+                f"l1_ratio={self.l1_ratio:g} needs a smooth loss, and margin "
+                f"{loss.margin.name!r} has kinks. Use margin='logistic' or 'squared' (not "
+                "loss='lad'), or set l1_ratio=0."
+            )
 
     def _columns(self, rows: TrainingRows) -> Columns:
         return Columns(lambda matrix: matrix)
@@ -211,10 +243,11 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
         Surrogate loss, by the error that matters: all thresholds ("at"), cumulative link ("cl")
         or least absolute deviation ("lad") for the absolute error, immediate thresholds ("it")
         for the zero-one error, least squares ("ls") for the squared error.
-    class_prior : "labels", "uniform", "em" or array-like of shape (n_classes,), default="labels"
-        Class probabilities in the population, in class order (or by class, in a dict or a pandas
-        Series); "labels" takes the labelled rows' shares, "em" estimates those of the unlabelled
-        rows, which may differ. Known probabilities are worth giving.
+    class_prior : "labels", "uniform", "estimate", array-like or mapping, default="labels"
+        Class shares of the population: in class order, or by class in a dict or a pandas
+        Series; "labels" takes the labelled rows' shares, "estimate" estimates those of the
+        unlabelled rows, which may differ. Known shares are worth giving, and are used as far as
+        labels and unlabelled rows support them.
     l2s : sequence of float
         Candidates for the weight of half the squared norm of the coefficients.
     cv : "auto", "loo", int, splitter or splits, default="auto"
@@ -280,6 +313,21 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
         The penalty and the γ chosen.
     prior_share_ : float
         How far the thresholds are those at the class priors, from 0 to 1.
+    prior_trust_ : float
+        How probable it is that given class shares are right, from 0 to 1.
+    median_thresholds_ : array of shape (n_classes - 1,)
+        Where the medians of the class probabilities change: ``thresholds_`` for losses that have
+        probabilities of their own.
+    log_odds_ : float
+        What distances of scores to these are multiplied by to be log-odds; one for such losses.
+    held_out_codes_ : array of shape (n_labeled,)
+        Positions in the class order of the labelled rows.
+    held_out_weights_ : array of shape (n_labeled,)
+        How much they count in errors: by class shares where these are known or estimated.
+    held_out_cumulative_ : array of shape (n_labeled, n_classes - 1)
+        Their cumulative probabilities, by models and thresholds that do not know their labels.
+    shares_reason_ : str
+        What labels and unlabelled rows say of the class shares.
     gain_, gain_se_ : float
         How much lower the cross-validated task loss is than that of the fit to the labelled rows
         alone, and the standard error of that.

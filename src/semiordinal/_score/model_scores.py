@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from .._decide import FinalScores, FoldModels, HeldOutScores, mean_and_deviation
+from .._decide import FinalScores, FoldModels, HeldOutScores, best_classes, mean_and_deviation
 from .._rows import RowLabels
 from .._utils.typing import Array, Codes
-from ..metrics import task_losses
 from .tuning import Fold, check_training_part
+
+_LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class LabeledRows:
         y = labels.codes if is_classifier(self.model) else labels.codes.astype(float)
         weights = {}
         if labels.weights is not None:
-            weights[_weight_parameter(self.model)] = labels.weights
+            weights[weight_parameter(self.model)] = labels.weights
         return clone(self.model).fit(_safe_indexing(self.X, rows), y, **weights)
 
     def scores(self, model: Any, rows: Codes) -> Array:
@@ -131,19 +132,6 @@ def expected_classes(probabilities: Array) -> Array:
     return probabilities @ np.arange(probabilities.shape[1])
 
 
-def best_classes(probabilities: Array, task: str) -> Codes:
-    """The class of the least expected loss: for the absolute one the median.
-
-    Examples
-    --------
-    >>> best_classes(np.array([[0.4, 0.3, 0.3], [0.1, 0.2, 0.7]]), "absolute")
-    array([1, 2])
-    """
-    n_classes = probabilities.shape[1]
-    losses = task_losses(task, np.arange(n_classes), n_classes)
-    return (probabilities @ losses.T).argmin(axis=1)
-
-
 def thresholds_like_classes(latent: Array, classes: Codes, n_classes: int) -> Array:
     """Thresholds of expected classes that leave as many rows in each class as another rule does.
 
@@ -160,14 +148,39 @@ def thresholds_like_classes(latent: Array, classes: Codes, n_classes: int) -> Ar
     return (ends[at_most] + ends[at_most + 1]) / 2
 
 
-def _weight_parameter(model: Any) -> str:
-    """The name by which the model's fit takes weights of rows."""
-    prefix, final = "", model
+def final_step(model: Any) -> Any:
+    """The model itself, or the last step of a pipeline."""
+    return final_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
+
+
+def weight_parameter(model: Any) -> str:
+    """The name by which the model's fit takes weights of rows.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> weight_parameter(Pipeline([("ridge", Ridge())]))
+    'ridge__sample_weight'
+    """
     if isinstance(model, Pipeline):
         name, final = model.steps[-1]
-        prefix = f"{name}__"
-    if not has_fit_parameter(final, "sample_weight"):
+        return f"{name}__{weight_parameter(final)}"
+    if not has_fit_parameter(model, "sample_weight"):
         raise ValueError(
-            f"sample_weight is given, but {type(final).__name__} takes no weights of rows."
+            f"sample_weight is given, but {type(model).__name__} takes no weights of rows."
         )
-    return f"{prefix}sample_weight"
+    return "sample_weight"
+
+
+def seeded(model: Any, random_state: Any) -> Any:
+    """A copy of the model, with seeds where it has none of its own; as it is without a seed."""
+    model = clone(model)
+    if random_state is None:
+        return model
+    random = check_random_state(random_state)
+    seeds = {
+        name: random.randint(_LARGEST_SEED)
+        for name, value in sorted(model.get_params().items())
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    return model.set_params(**seeds)

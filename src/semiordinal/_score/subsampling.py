@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._risk.losses import WeightedLoss
 from .._risk.objective import Objective
 from .._rows import dense_rows
 from .._utils.typing import Array, Codes
-from ..theory._gradients import gradient_values
 
 # So many rows of each label tell the variance of the gradient well enough.
 _ROWS_PER_LABEL = 4000
@@ -51,15 +51,15 @@ def subsampling_cost(objective: Objective, variables: Array, n_rows: int) -> Sub
     rows. None where the objective has no Hessian, or not one that can be inverted.
     """
     risk, coordinates = objective.risk, objective.coordinates
-    if objective.kinks is not None or not variables.any():
+    if objective.kinks is not None or objective.l1 or not variables.any():
         return None
-    table = risk.label_weights.at_slope(1.0).main
+    loss = risk.loss.weigh(risk.label_weights.at_slope(1.0).main)
     hessian = objective.value_gradient_hessian(variables)[2]
     moved: dict[int, float] = {}
     for code in risk.labels.present:
         of_label = np.flatnonzero(risk.labels.codes == code)
         some = of_label[:: -(-len(of_label) // _ROWS_PER_LABEL)]
-        gradients = _gradients(objective, variables, some, table[code])
+        gradients = _gradients(objective, variables, some, loss)
         try:
             steps = np.linalg.solve(hessian, gradients.T)
         except np.linalg.LinAlgError:
@@ -74,21 +74,10 @@ def subsampling_cost(objective: Objective, variables: Array, n_rows: int) -> Sub
     return SubsamplingCost(n_drawn, n_rows, n_labeled, float(by_draw), float(by_labels))
 
 
-def _gradients(objective: Objective, variables: Array, rows: Codes, weights: Array) -> Array:
+def _gradients(objective: Objective, variables: Array, rows: Codes, loss: WeightedLoss) -> Array:
     """Gradients in the solver's variables of what rows add to the risk, (n, n_variables)."""
-    risk, coordinates = objective.risk, objective.coordinates
-    coef, thresholds = objective.coef_and_thresholds(variables)
-    values = dense_rows(risk.design.take(rows))
-    if coordinates.shift is not None:
-        thresholds = thresholds - coordinates.shift @ coef
-        values = values - coordinates.shift
-    if coordinates.scale is not None:
-        values, coef = values / coordinates.scale, coef * coordinates.scale
-    by_class = gradient_values(risk.loss, values, coef, thresholds)
-    gradients: Array = np.einsum("k,nkd->nd", weights, by_class)
-    if risk.labels.weights is not None:
-        gradients *= risk.labels.weights[rows, None]
-    if risk.loss.unit_gaps:
-        return gradients
-    p = coordinates.n_coefs
-    return np.hstack([gradients[:, :p], gradients[:, p:] @ coordinates.threshold_map.matrix])
+    coordinates = objective.coordinates
+    values = dense_rows(objective.risk.design.take(rows))
+    gather = objective.risk.labels.take(rows).gather
+    gradients = loss.row_gradients(values, *coordinates.to_rows(variables), gather)
+    return gradients @ coordinates.pull_matrix.T

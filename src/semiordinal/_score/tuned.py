@@ -8,14 +8,25 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from .._decide import THRESHOLDS, Decision, Gain, ProbabilityPredictor, decide, estimate_prior
-from .._risk.losses import get_loss
+from .._decide import (
+    THRESHOLDS,
+    BaseProbabilisticClassifier,
+    Decision,
+    Gain,
+    ShareEvidence,
+    decide,
+    describe_one_class,
+    judge_shares,
+    shares_reason,
+)
+from .._risk.losses import OrdinalLoss, get_loss
 from .._risk.risks import Risk, get_correction
 from .._rows import DrawPartial
-from .._rows.labels import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
-from .._rows.training import TrainingRows, check_every_class_labeled, fresh_fit, training_rows
+from .._rows.class_shares import check_form, given_shares, is_of_labels
+from .._rows.training import TrainingRows, check_every_class_labeled, fit_context, training_rows
 from .._utils.checks import check_choice, check_count, check_flag, check_list, check_number
 from .._utils.computing import blas_threads_for
 from .._utils.typing import Array, Codes
@@ -24,6 +35,7 @@ from .tuning import (
     Candidate,
     Choice,
     Fold,
+    FoldScores,
     TuningRows,
     get_criterion,
     has_shortcut,
@@ -38,10 +50,11 @@ _PENALTY_WITHOUT_FOLDS = 0.01
 _FOLDS = 5
 
 
-class BaseTunedClassifier(ProbabilityPredictor):
+class BaseTunedClassifier(BaseProbabilisticClassifier):
     """A classifier that chooses penalty, risk and thresholds from its training rows."""
 
     _takes_sources = True
+    _holds_rows_out = True
 
     l2s: Any
     unlabeled_weights: Any
@@ -62,6 +75,12 @@ class BaseTunedClassifier(ProbabilityPredictor):
     def _models(self) -> list[BaseRiskClassifier]:
         """Plain classifiers that differ in how they see the rows, one for each such setting."""
 
+    def _problems(
+        self, rows: TrainingRows, loss: OrdinalLoss, risk: Risk, prior: Array
+    ) -> list[FittingProblem]:
+        """The problem of each of the plain classifiers, all with one risk."""
+        return [model._problem(rows, loss, risk, prior) for model in self._models()]
+
     def _shared_settings(self) -> dict[str, Any]:
         """Parameters of a plain classifier that are the same for all candidates."""
         names = (
@@ -72,6 +91,17 @@ class BaseTunedClassifier(ProbabilityPredictor):
 
     def _latent(self, X: Any) -> Array:
         return self.estimator_._latent(X)
+
+    def _check_probabilities(self) -> None:
+        """Whatever the loss, there are some unless nothing could be held out."""
+        is_calibrated = hasattr(self, "median_thresholds_") or not hasattr(self, "thresholds_")
+        if not is_calibrated:
+            super()._check_probabilities()
+
+    def _log_odds(self, latent: Array) -> Array:
+        if not hasattr(self, "median_thresholds_"):  # nothing could be held out, or an old file
+            return super()._log_odds(latent)
+        return self.log_odds_ * (self.median_thresholds_ - latent[:, None])
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Choose and fit, from labelled and unlabelled rows.
@@ -92,7 +122,7 @@ class BaseTunedClassifier(ProbabilityPredictor):
         self
         """
         self._check_parameters()
-        with fresh_fit(self):
+        with fit_context(self):
             rows = training_rows(
                 self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label, False
             )
@@ -107,26 +137,32 @@ class BaseTunedClassifier(ProbabilityPredictor):
 
     def _fit_rows(self, rows: TrainingRows, folds: list[Fold] | None) -> None:
         loss = get_loss(self.loss, self.margin)
-        is_estimated = isinstance(self.class_prior, str) and self.class_prior == ESTIMATED_PRIOR
-        given = "labels" if is_estimated else self.class_prior
-        prior = resolve_prior(given, rows.totals[0], rows.classes)
+        counts = rows.totals[0]
+        given = given_shares(self.class_prior, counts, rows.classes)
+        prior = counts / counts.sum() if given is None else given
         removed = self._removed_codes(rows)
         check_unlabeled_rows(self.thresholds, rows.n_unlabeled)
         models = self._models()
         risk = self._common_risk(models[0], rows, prior)
         draw = DrawPartial(int(self.max_unlabeled), self._draw_seed())
         rows = rows.read(take_gram=False, sample=draw)
-        problems = [model._problem(rows, loss, risk, prior) for model in models]
+        problems = self._problems(rows, loss, risk, prior)
         sample = rows.sample(draw)
         settings = [_tuning_rows(problem, sample) for problem in problems]
         if folds is None:
             folds = self._automatic_folds(rows, settings[0], removed)
         folds = _folds_of_sample(folds, rows.labels.codes, sample.labels.codes)
         with blas_threads_for(settings[0].design.n_columns):
-            if is_estimated and folds:
-                prior = self._estimated_prior(settings, folds)
-                settings = [setting.with_prior(prior) for setting in settings]
-            choice = self._choose(settings, folds, removed)
+            evidence, paths = None, None
+            if folds and rows.n_unlabeled and not is_of_labels(self.class_prior):
+                first = self._choose(settings, folds, [])
+                assert first is not None
+                evidence = _share_evidence(settings[first.setting], first, given)
+                prior = evidence.shares
+                settings = [setting.for_population(prior) for setting in settings]
+                if self.supervised_weights == "rows":  # else the fits depend on the shares
+                    paths = first.held_out_paths
+            choice = self._choose(settings, folds, removed, paths)
         setting = 0 if choice is None else choice.setting
         candidate = Candidate(_nearest_penalty(self.l2s)) if choice is None else choice.candidate
         if not candidate.unlabeled_weight:  # has no effect then, but has a name
@@ -143,8 +179,14 @@ class BaseTunedClassifier(ProbabilityPredictor):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
-        decision = self._decision(settings[setting], problem, choice, model)
-        self._store(model, rows, choice, candidate, decision)
+        decision, at_medians = self._decisions(settings[setting], problem, choice, model, evidence)
+        self._store(model, rows, choice, candidate, decision, at_medians)
+        if choice is not None and rows.n_unlabeled and evidence is None:
+            evidence = _share_evidence(settings[setting], choice, None)
+        self.prior_trust_ = 0.0 if evidence is None else evidence.trust
+        self.shares_reason_ = shares_reason(
+            evidence, self.class_prior, rows.n_unlabeled, rows.classes
+        )
 
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -191,7 +233,11 @@ class BaseTunedClassifier(ProbabilityPredictor):
         return list(dict.fromkeys(codes))
 
     def _choose(
-        self, settings: list[TuningRows], folds: list[Fold], removed: list[int]
+        self,
+        settings: list[TuningRows],
+        folds: list[Fold],
+        removed: list[int],
+        held_out_paths: list[list[FoldScores]] | None = None,
     ) -> Choice | None:
         if not folds:
             return None
@@ -206,41 +252,47 @@ class BaseTunedClassifier(ProbabilityPredictor):
             float(self.safety),
             int(self.max_iter),
             leave_one_out_path if one_by_one else None,
+            held_out_paths,
         )
 
-    def _estimated_prior(self, settings: list[TuningRows], folds: list[Fold]) -> Array:
-        """Class shares of the unlabelled rows, from the best fit to the labelled rows."""
-        choice = self._choose(settings, folds, [])
-        assert choice is not None
-        rows = settings[choice.setting]
-        # The mean of the folds' models stands for one model.
-        models = choice.held_out
-        final = rows.final_scores(models.coefs.mean(axis=0), models.thresholds.mean(axis=0))
-        return estimate_prior(models.standardized(rows), final, rows.class_prior)
-
-    def _decision(
+    def _decisions(
         self,
         rows: TuningRows,
         problem: FittingProblem,
         choice: Choice | None,
         model: BaseRiskClassifier,
-    ) -> Decision:
+        evidence: ShareEvidence | None,
+    ) -> tuple[Decision, Decision]:
+        """Thresholds for the task, and those at the medians of class probabilities."""
         if choice is None:
             why = "No class has two labelled rows, so nothing could be held out to choose by."
-            return Decision(model.thresholds_, "risk", 0.0, Gain(), why)
+            own = Decision(model.thresholds_, "risk", 0.0, Gain(), why)
+            return own, own
         offset = 0.0 if problem.center is None else problem.center @ model.coef_
-        from_labels = isinstance(self.class_prior, str) and self.class_prior == "labels"
-        decision = decide(
-            self.thresholds,
-            rows.loss.task,
-            choice.held_out.standardized(rows),
-            rows.final_scores(model.coef_, model.thresholds_ - offset),
-            rows.class_prior,
-            not from_labels,
+        counts = rows.labels.totals(rows.n_classes)[:-1]
+        held_out = choice.held_out.standardized(rows)
+        final = rows.final_scores(model.coef_, model.thresholds_ - offset)
+        rest = (
+            held_out,
+            final,
+            counts / counts.sum() if evidence is None else rows.class_prior,
+            evidence,
             float(self.safety),
             choice.supervised_held_out.predicted,
         )
-        return replace(decision, thresholds=decision.thresholds + offset)
+
+        def placed(kind: str, task: str) -> Decision:
+            found = decide(kind, task, *rest)
+            return replace(
+                found,
+                thresholds=found.thresholds + offset,
+                predicted=np.searchsorted(found.thresholds, final.latent),
+            )
+
+        decision = at_medians = placed(self.thresholds, rows.loss.task)
+        if not rows.loss.has_probabilities:
+            at_medians = placed("auto" if decision.kind == "prior" else "calibrated", "absolute")
+        return decision, at_medians
 
     def _store(
         self,
@@ -249,14 +301,20 @@ class BaseTunedClassifier(ProbabilityPredictor):
         choice: Choice | None,
         candidate: Candidate,
         decision: Decision,
+        at_medians: Decision,
     ) -> None:
         """Set the fitted attributes."""
-        if decision.kind != "risk" and get_loss(self.loss, self.margin).has_probabilities:
-            # On this scale σ(θ − f) is the calibrated probability.
-            model.coef_ = model.coef_ * decision.log_odds
-            model.thresholds_ = decision.thresholds * decision.log_odds
-        else:
-            model.thresholds_ = decision.thresholds
+        has_probabilities = get_loss(self.loss, self.margin).has_probabilities
+        scale = 1.0
+        if decision.kind != "risk" and has_probabilities:
+            scale = decision.log_odds  # then σ(θ − f) is the calibrated probability
+            model.coef_ = model.coef_ * scale
+        model.thresholds_ = decision.thresholds * scale
+        if at_medians.held_out is not None:
+            self.log_odds_ = 1.0 if has_probabilities else at_medians.log_odds
+            self.median_thresholds_ = at_medians.thresholds * scale
+            self.held_out_codes_, self.held_out_weights_, below = at_medians.held_out
+            self.held_out_cumulative_ = expit(scale * self.log_odds_ * below)
         self.estimator_ = model
         for name, value in vars(model).items():
             if name.endswith("_"):
@@ -265,8 +323,24 @@ class BaseTunedClassifier(ProbabilityPredictor):
         self.unlabeled_weight_ = candidate.unlabeled_weight
         self.prior_share_ = decision.prior_share
         self.gain_, self.gain_se_ = decision.gain.mean, decision.gain.se
-        self.reason_ = f"{_risk_reason(choice, float(self.safety))} {decision.reason}"
+        sentences = [_risk_reason(choice, float(self.safety)), decision.reason]
+        if choice is not None:
+            sentences.append(_grid_end(candidate.l2, [float(l2) for l2 in self.l2s]))
+        if decision.predicted is not None:
+            has_unlabeled = rows.n_unlabeled > 0
+            sentences.append(describe_one_class(decision.predicted, rows.classes, has_unlabeled))
+        self.reason_ = " ".join(filter(None, sentences))
         self.cv_results_ = {} if choice is None else _results(choice, rows)
+
+
+def _share_evidence(rows: TuningRows, choice: Choice, given: Array | None) -> ShareEvidence:
+    """What the rows say of class shares, by the best fit to the labelled rows."""
+    models = choice.supervised_held_out
+    # The mean of the folds' models stands for one model.
+    final = rows.final_scores(models.coefs.mean(axis=0), models.thresholds.mean(axis=0))
+    evidence = judge_shares(models.standardized(rows), final, given)
+    assert evidence is not None
+    return evidence
 
 
 def _tuning_rows(problem: FittingProblem, sample: TrainingRows) -> TuningRows:
@@ -304,6 +378,20 @@ def _risk_reason(choice: Choice | None, safety: float) -> str:
     )
 
 
+def _grid_end(l2: float, l2s: list[float]) -> str:
+    """What to say where the best penalty is the first or the last of those tried.
+
+    Examples
+    --------
+    >>> _grid_end(0.1, [0.1, 1.0])
+    'The penalty, l2=0.1, is the smallest that was tried.'
+    """
+    ends = {min(l2s): "smallest", max(l2s): "largest"}
+    if len(ends) < 2 or l2 not in ends:
+        return ""
+    return f"The penalty, l2={l2:g}, is the {ends[l2]} that was tried."
+
+
 def _results(choice: Choice, rows: TrainingRows) -> dict[str, Array]:
     """The table of candidates as arrays; the removed class by its name."""
     results = {name: np.array(column) for name, column in choice.results.items()}
@@ -324,14 +412,15 @@ def training_folds(
     """As `labeled_folds`; splits may name rows of weight zero, and "auto" is five folds."""
     if _is_auto(cv):
         cv = _FOLDS
+    return labeled_folds(codes, without_zero_weights(cv, sample_weight), n_repeats, random_state)
+
+
+def without_zero_weights(cv: Any, sample_weight: Any) -> Any:
+    """Listed splits of the rows that are left when those of weight zero are not; else ``cv``."""
     is_listed = not isinstance(cv, int | np.integer | str) and not hasattr(cv, "split")
-    if is_listed and np.ndim(sample_weight):
-        cv = _without_zero_weights(cv, np.asarray(sample_weight))
-    return labeled_folds(codes, cv, n_repeats, random_state)
-
-
-def _without_zero_weights(cv: Any, weights: Array) -> list[tuple[Codes, Codes]]:
-    """Splits of the rows that are left when those of weight zero are not."""
+    if not is_listed or not np.ndim(sample_weight):
+        return cv
+    weights = np.asarray(sample_weight)
     position = np.cumsum(weights != 0) - 1
 
     def kept(part: Codes) -> Codes:
@@ -348,12 +437,7 @@ def _is_auto(cv: Any) -> bool:
 
 def check_decision_parameters(class_prior: Any, thresholds: Any, cv: Any, safety: Any) -> None:
     """Raise unless each is one that it can be, as far as can be told without rows."""
-    known_priors = (*CLASS_PRIORS, ESTIMATED_PRIOR)
-    if isinstance(class_prior, str) and class_prior not in known_priors:
-        raise ValueError(
-            f"class_prior={class_prior!r} is not known; choose one of "
-            f"{list(known_priors)}, or give one probability for each class, in order."
-        )
+    check_form(class_prior)
     check_choice("thresholds", thresholds, THRESHOLDS)
     _check_cv(cv)
     check_number("safety", safety, 0)

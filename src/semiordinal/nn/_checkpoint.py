@@ -14,6 +14,7 @@ from skorch.callbacks import Callback
 
 from .._utils.files import atomic_write
 from ._callbacks import ResumableEarlyStopping, State
+from ._tensor_files import DamagedFileError, read_tensors, write_tensors
 
 FILE_NAME = "checkpoint.pt"
 
@@ -49,7 +50,7 @@ class Checkpoint(Callback):
         }
         self.folder.mkdir(parents=True, exist_ok=True)
         with atomic_write(self.folder / FILE_NAME, force=True) as temporary:
-            torch.save(content, temporary)
+            write_tensors(content, temporary)
 
 
 def plain_history(history: Any) -> list[dict[str, float]]:
@@ -68,7 +69,13 @@ def read_checkpoint(folder: Path, run: State, device: torch.device) -> State | N
     path = folder / FILE_NAME
     if not path.exists():
         return None
-    content: State = torch.load(path, map_location=device, weights_only=True)
+    try:
+        content: State = read_tensors(path, device)
+    except DamagedFileError as error:
+        raise ValueError(
+            f"resume=True, but the checkpoint {str(path)!r} is damaged. Remove it, and the run "
+            "starts from the beginning."
+        ) from error
     stored = content["run"]
     differing = sorted(name for name in run if stored.get(name) != run[name])
     if differing:

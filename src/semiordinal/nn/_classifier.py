@@ -11,11 +11,11 @@ import torch
 from sklearn.utils import check_random_state
 from skorch.helper import predefined_split
 
-from .._decide import ProbabilityPredictor
+from .._decide import BaseProbabilisticClassifier
 from .._risk.risks import Risk
 from .._rows import MatrixRows, RowLabels, column_moments
-from .._rows.labels import resolve_prior
-from .._rows.training import TrainingRows, fresh_fit, training_rows
+from .._rows.class_shares import resolve_prior
+from .._rows.training import TrainingRows, fit_context, training_rows
 from .._score.base import RiskParameters
 from .._utils.typing import Array
 from ._callbacks import (
@@ -50,7 +50,7 @@ from ._training import (
 _LARGEST_SEED = 2**31 - 1
 
 
-class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
+class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
     """Neural ordinal classifier that learns from labelled and unlabelled rows.
 
     A network gives the latent score, thresholds divide it into classes, and both are trained on
@@ -239,7 +239,7 @@ class NeuralOrdinalClassifier(RiskParameters, ProbabilityPredictor):
         """
         check_parameters(self)
         device = find_device(self.device)
-        with fresh_fit(self):
+        with fit_context(self):
             rows = training_rows(
                 self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label
             )

@@ -14,6 +14,7 @@ from torch import nn
 from .._risk.risks import Risk
 from .._utils.files import atomic_write
 from ._networks import OrdinalNetwork, build_network, load_weights
+from ._tensor_files import read_tensors, write_tensors
 from ._training import find_device, find_optimizer
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def write_model(model: NeuralOrdinalClassifier, path: str | Path, force: bool) -
     """Write a fitted classifier."""
     content = model_content(model)
     with atomic_write(Path(path), force) as temporary:
-        torch.save(content, temporary)
+        write_tensors(content, temporary)
 
 
 def model_content(model: NeuralOrdinalClassifier) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def read_model(
 ) -> M:
     """Read a classifier from the path, or the open file, that holds its content."""
     place = find_device(device)
-    content = torch.load(path, map_location=place, weights_only=True)
+    content = read_tensors(path, place)
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise ValueError(f"{path} was not written by NeuralOrdinalClassifier.save.")
     if module is None and not content["default_module"]:

@@ -13,7 +13,7 @@ from .._risk.losses import get_loss
 from .._risk.objective import starting_thresholds, widen_gaps
 from .._risk.risks import REMOVED_CLASSES, LabelWeights, Risk, get_correction, removed_by_rule
 from .._rows import RowLabels
-from .._rows.labels import resolve_prior
+from .._rows.class_shares import resolve_prior
 from .._utils.checks import check_choice, check_flag, check_number
 from .._utils.typing import Array, Codes
 from ._function import RiskFunction

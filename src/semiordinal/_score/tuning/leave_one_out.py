@@ -20,7 +20,7 @@ from ..._risk.solvers import affords_hessian, held_by_bounds, solve
 from ..._rows import dense_rows
 from ..._utils.typing import Array, Codes
 from .problem import Candidate, Fold, FoldScores, TuningRows
-from .search import FOLD_TOL, held_out_path, solver_variables
+from .search import FOLD_TOL, fit_l2_path, solver_variables
 
 
 def steps_without_rows(
@@ -109,9 +109,9 @@ def leave_one_out_path(
     max_iter: int,
     starts: FoldScores | None = None,
 ) -> list[FoldScores]:
-    """As `held_out_path` for folds of one row, with one fit a candidate where that will do."""
+    """As `fit_l2_path` for folds of one row, with one fit a candidate where that will do."""
     if not has_shortcut(rows, candidates[0]):
-        return held_out_path(rows, folds, candidates, max_iter, starts)
+        return fit_l2_path(rows, folds, candidates, max_iter, starts)
     objective = rows.objective(candidates[0])
     left_out = _LeftOut(rows, folds, candidates[0])
     start = objective.start()
@@ -125,7 +125,7 @@ def leave_one_out_path(
         try:
             found.append(left_out.scores(penalized, start))
         except linalg.LinAlgError:  # flat directions, where l2 is zero
-            found += held_out_path(rows, folds, [candidate], max_iter)
+            found += fit_l2_path(rows, folds, [candidate], max_iter)
     return found
 
 

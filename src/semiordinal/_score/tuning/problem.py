@@ -178,6 +178,8 @@ class TuningRows:
     class_prior : array of shape (K,)
     risk : Risk
         Its weighting and correction are every candidate's.
+    counts_population : bool
+        Whether held-out rows count so that each class has its share of the class prior.
     """
 
     design: Rows
@@ -186,6 +188,7 @@ class TuningRows:
     coordinates: Coordinates
     class_prior: Array
     risk: Risk
+    counts_population: bool = False
 
     @property
     def n_classes(self) -> int:
@@ -217,17 +220,18 @@ class TuningRows:
 
     @cached_property
     def row_weights(self) -> Array:
-        """Weights of the labelled rows, summing to one, as the supervised risk has them."""
+        """How much labelled rows count in a mean loss; sums to one."""
         labels = self.labels.take(self.labeled)
         weights = np.ones(len(self.labeled)) if labels.weights is None else labels.weights
-        if self.risk.weighting == "prior":
+        if self.counts_population or self.risk.weighting == "prior":
             weights = (
                 weights * (self.class_prior / labels.totals(self.n_classes)[:-1])[labels.codes]
             )
         return weights / weights.sum()
 
-    def with_prior(self, class_prior: Array) -> TuningRows:
-        return replace(self, class_prior=class_prior)
+    def for_population(self, class_prior: Array) -> TuningRows:
+        """The same for a population with these class shares."""
+        return replace(self, class_prior=class_prior, counts_population=True)
 
     def final_scores(self, coef: Array, thresholds: Array) -> FinalScores:
         """Scores by a model that is to be decided on, as the decision layer takes them."""

@@ -149,6 +149,7 @@ class Choice:
     supervised_held_out: FoldScores
     gain: Gain
     results: dict[str, list[Any]]
+    held_out_paths: list[list[FoldScores]]
 
 
 def search(
@@ -160,6 +161,7 @@ def search(
     safety: float,
     max_iter: int,
     path: Any = None,
+    held_out_paths: Sequence[list[FoldScores]] | None = None,
 ) -> Choice:
     """Choose a setting, a penalty and a risk.
 
@@ -176,9 +178,11 @@ def search(
         A risk with unlabelled rows is taken if its gain exceeds so many standard errors.
     max_iter : int
     path : callable, optional
-        In place of `held_out_path`.
+        In place of `fit_l2_path`.
+    held_out_paths : sequence of lists of FoldScores, optional
+        Of each setting, those of the penalties without unlabelled rows, if they are known.
     """
-    along = held_out_path if path is None else path
+    along = fit_l2_path if path is None else path
     results: dict[str, list[Any]] = {
         name: [] for name in ("setting", "l2", "unlabeled_weight", "removed", "loss", "loss_se")
     }
@@ -199,12 +203,16 @@ def search(
         return losses
 
     descending = sorted(set(l2s), reverse=True)
-    tried = []
+    tried, paths = [], []
     for setting, rows in enumerate(settings):
         candidates = [Candidate(l2) for l2 in descending]
-        for candidate, held_out in zip(
-            candidates, along(rows, folds, candidates, max_iter), strict=True
-        ):
+        held_outs = (
+            along(rows, folds, candidates, max_iter)
+            if held_out_paths is None
+            else held_out_paths[setting]
+        )
+        paths.append(held_outs)
+        for candidate, held_out in zip(candidates, held_outs, strict=True):
             losses = judge(setting, candidate, held_out)
             tried.append((results["loss"][-1], setting, candidate, held_out, losses))
     _, setting, supervised, supervised_held_out, supervised_losses = min(
@@ -225,11 +233,11 @@ def search(
         if gain.exceeds(safety) and gain.mean > best_gain.mean:
             chosen, chosen_held_out, best_gain = candidate, held_out, gain
     return Choice(
-        setting, chosen, chosen_held_out, supervised, supervised_held_out, best_gain, results
+        setting, chosen, chosen_held_out, supervised, supervised_held_out, best_gain, results, paths
     )
 
 
-def held_out_path(
+def fit_l2_path(
     rows: TuningRows,
     folds: list[Fold],
     candidates: Sequence[Candidate],

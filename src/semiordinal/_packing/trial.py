@@ -1,0 +1,95 @@
+"""Whether a model from a file predicts, before anyone relies on it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .nodes import LARGEST_VALUE
+from .objects import package_of, replace_parts, short_name
+
+_ENCODERS = ("sklearn.OneHotEncoder", "sklearn.OrdinalEncoder")
+_MOST_COLUMNS = 10**7
+# Numbers of our classifiers that predictions are made of.
+_FINITE = {
+    "bandwidth_",
+    "basis_",
+    "centers_",
+    "coef_",
+    "column_mean_",
+    "column_scale_",
+    "log_odds_",
+    "median_thresholds_",
+    "offsets_",
+    "thresholds_",
+    "weights_",
+}
+
+
+def check_part(part: Any) -> None:
+    """Raise if a part of a model would run a function, or predict by numbers that it cannot."""
+    if sparse.issparse(part):
+        part.check_format(full_check=True)  # so that no index points beyond it
+    if short_name(part) == "sklearn.FunctionTransformer":
+        for function in (part.func, part.inverse_func):
+            if function is not None:
+                raise ValueError(f"It has a FunctionTransformer with the function {function}.")
+    if package_of(part) != "semiordinal":
+        return
+    for name in _FINITE & vars(part).keys():
+        value = getattr(part, name)
+        numbers = np.asarray(value.data if sparse.issparse(value) else value)
+        if numbers.dtype.kind == "f" and not np.all(np.abs(numbers) <= LARGEST_VALUE):
+            raise ValueError(f"{name!r} holds NaN, infinity or numbers that are too large.")
+
+
+def check_predictions(model: Any) -> None:
+    """Raise unless the model predicts finite numbers for a row of zeros, or of empty cells.
+
+    Parts that do not fit together are found so, whatever they are. Models of categories are left
+    out, since only data tell what their cells may be.
+    """
+    row = _row(model)
+    if row is None:
+        return
+    methods = ("predict_proba", "predict_latent")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        model.predict(row)
+        found = [getattr(model, name)(row) for name in methods if hasattr(model, name)]
+    if not all(np.isfinite(numbers).all() for numbers in found):
+        raise ValueError("It predicts NaN or infinity.")
+
+
+def _row(model: Any) -> Any:
+    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    first = next(step for step in steps if not isinstance(step, (str, type(None))))  # "passthrough"
+    if short_name(first) == "semiordinal.TypedColumns":
+        return _frame(first.get_feature_names_out(), None)
+    if _has_categories(model):
+        return None
+    if first.n_features_in_ > _MOST_COLUMNS:
+        raise ValueError(f"{first.n_features_in_} columns are too many.")
+    names = getattr(first, "feature_names_in_", None)
+    return np.zeros((1, first.n_features_in_)) if names is None else _frame(names, 0.0)
+
+
+def _frame(names: Any, cell: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame([[cell] * len(names)], columns=list(names))
+
+
+def _has_categories(model: Any) -> bool:
+    found: list[str] = []
+
+    def note(part: Any) -> Any:
+        if short_name(part) in _ENCODERS:
+            found.append(short_name(part))
+        return part
+
+    replace_parts(model, note)
+    return bool(found)

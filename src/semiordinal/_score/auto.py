@@ -1,0 +1,376 @@
+"""The automatic classifier: several kinds of models, averaged by what they are worth."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._decide import (
+    BaseCumulativeClassifier,
+    describe_one_class,
+    offsets_by_evidence,
+    shares_reason,
+    weigh_shares,
+)
+from .._rows import DrawPartial
+from .._rows.class_shares import given_shares, is_of_labels, warn_of_slight_priors
+from .._rows.training import (
+    TrainingRows,
+    check_every_class_labeled,
+    feature_rows,
+    fit_context,
+    is_source,
+    training_rows,
+)
+from .._utils.checks import check_choice, check_count, check_flag, check_number
+from .._utils.typing import Array
+from ..metrics import TASKS, population_weights
+from .columns import category_encoder
+from .leaderboard import (
+    classes_by_odds,
+    describe_stack,
+    held_out_classes,
+    leaderboard,
+    ordered_probabilities,
+)
+from .members import check_members, cumulative_probabilities
+from .stack_fitting import FittedStack, fit_stack, stack_folds
+from .stacking import average_log_odds, bounded_log_odds
+from .tuned import check_decision_parameters, without_zero_weights
+
+_BLOCK = 4096  # rows that are predicted at a time
+_MOST_CELLS = 20_000_000  # of sparse rows that are made dense
+_LARGEST_SEED = 2**31 - 1
+_GAPS = "allow-nan"
+WITHOUT_SHARES = "without_shares"
+
+
+class AutoOrdinalClassifier(BaseCumulativeClassifier):
+    """Linear and kernel models, trees and boosting, averaged by their worth on held-out rows.
+
+    Which kind of model suits a table is not known beforehand, and too few labels are there to
+    choose by; an average of all is nearly always better than any one of them. Each model is
+    fitted to the labelled rows of all folds but one, and the log-odds of its cumulative
+    probabilities for the held-out rows give it a weight. Where class shares are known, the
+    unlabelled rows set the thresholds to them.
+
+    Parameters
+    ----------
+    members : "auto" or list, default="auto"
+        Models to average: names of built-in ones ("linear", "linear_ranks", "trees", "kernel",
+        "boosting"; "tabicl" and "tabpfn" where these packages are installed), any regressors and
+        classifiers of scikit-learn's kind, or pairs (name, model).
+    class_prior : "labels", "uniform", "estimate", array-like or mapping, default="labels"
+        Class shares of the unlabelled rows, in class order, or by class in a dict or Series: as of
+        the labelled rows, equal, estimated from the unlabelled rows, or as given. Given ones are
+        used as far as labels and unlabelled rows support them.
+    task : {"absolute", "zero_one", "squared"}, default="absolute"
+        The loss of predicted positions in the class order: ``predict`` gives the median class,
+        the most probable one, or that nearest to the mean.
+    cv : "auto", "loo", int, splitter or splits, default="auto"
+        Which labelled rows are held out when: with "auto" in five folds, and in ten where there
+        are 100 to 1,000 labelled rows.
+    classes : sequence, optional
+        The classes from the lowest to the highest; by default numbers by value, and an ordered
+        categorical by its own order.
+    missing_label : scalar, default=nan
+        Marks rows without a label, beside NaN, None and pd.NA.
+    max_unlabeled : int, default=20000
+        Unlabelled rows to learn from; of more, so many are drawn at random.
+    time_limit : float, optional
+        Seconds after which no further model is begun. The first one is always fitted.
+    n_jobs : int, optional
+        Folds to fit at the same time, in processes.
+    verbose : bool, default=False
+        Show progress, on a terminal.
+    random_state : int, RandomState or None
+        For the folds and the models.
+
+    Attributes
+    ----------
+    estimators_ : list of fitted models
+        Fitted to all labelled rows, to positions in the class order.
+    members_ : list of str
+        Their names.
+    weights_ : array of shape (n_members,)
+        Their weights, which sum to one.
+    offsets_ : array of shape (n_classes - 1,)
+        What class shares add to the averaged log-odds; zero where none are given.
+    prior_share_ : float
+        How far the offsets are those at the class shares, from 0 to 1.
+    prior_trust_ : float
+        How probable it is that given class shares are right, from 0 to 1.
+    shares_reason_ : str
+        What labels and unlabelled rows say of the class shares.
+    leaderboard_ : dict of lists
+        Of the average ("auto"), each model, and the best constant class ("constant"), the best
+        first: held-out error with its standard error, weight, and seconds of fitting. Models
+        predict rows that they were not fitted to, and rows of a fold are averaged by weights
+        that come from the other folds.
+    omitted_ : dict of str
+        Models that were left out, and why.
+    held_out_rows_ : array of shape (n_held_out,)
+        Which of the labelled rows, in their order, were held out: all but with some ``cv``.
+    held_out_codes_ : array of shape (n_held_out,)
+        Positions of their labels in the class order.
+    held_out_weights_ : array of shape (n_held_out,)
+        How much they count in errors: by class shares where these are known or estimated.
+    held_out_cumulative_ : array of shape (n_held_out, n_classes - 1)
+        Their cumulative probabilities, by models that were not fitted to them and weights from
+        other folds.
+    held_out_classes_ : dict of arrays of shape (n_held_out,)
+        Positions of the classes predicted for them by each entry of ``leaderboard_``, and where
+        class shares are used by the average without these ("without_shares").
+    reason_ : str
+        What was averaged and what to know about it, in words.
+    is_sparse_ : bool
+        Whether models were given sparse rows; smaller ones are made dense.
+    classes_, class_prior_ : array of shape (n_classes,)
+    n_labeled_, n_unlabeled_ : int
+        Rows that were learned from.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X had names.
+
+    See Also
+    --------
+    LinearOrdinalClassifierCV : A single model that can be read.
+    CalibratedOrdinalClassifier : Any one model, with thresholds at known class shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal import AutoOrdinalClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> truth = np.digitize(X[:, 0] ** 2 + X[:, 1] + rng.logistic(size=500) / 4, [0.0, 1.5])
+    >>> y = np.where(np.arange(500) < 60, truth, np.nan)
+    >>> model = AutoOrdinalClassifier(members=["linear", "kernel"], random_state=0).fit(X, y)
+    >>> model.leaderboard_["model"]
+    ['auto', 'kernel', 'linear', 'constant']
+    >>> bool(model.score(X[60:], truth[60:]) > -0.35)
+    True
+    """
+
+    _takes_sources = True
+    _holds_rows_out = True
+
+    def __init__(
+        self,
+        *,
+        members: Any = "auto",
+        class_prior: Any = "labels",
+        task: str = "absolute",
+        cv: Any = "auto",
+        classes: Any = None,
+        missing_label: Any = math.nan,
+        max_unlabeled: int = 20_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ):
+        self.members = members
+        self.class_prior = class_prior
+        self.task = task
+        self.cv = cv
+        self.classes = classes
+        self.missing_label = missing_label
+        self.max_unlabeled = max_unlabeled
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Fit all models, weigh them, and set thresholds with the help of the unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Numbers, and in a pandas frame categories. Cells may be missing.
+        y : array-like of shape (n_samples,)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight two counts as two such rows. Models that take no weights are left out.
+        X_unlabeled : array, sparse matrix, data frame or source of rows, optional
+            More rows without labels, in any form that `LinearOrdinalClassifier.fit` takes.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        with fit_context(self):
+            random = check_random_state(self.random_state)
+            draw = DrawPartial(int(self.max_unlabeled), int(random.randint(_LARGEST_SEED)))
+            rows = self._training_rows(X, y, sample_weight, X_unlabeled, draw)
+            check_every_class_labeled(rows.labels, rows.classes)
+            matrix = rows.stacked()
+            self.is_sparse_ = sparse.issparse(matrix) and math.prod(matrix.shape) > _MOST_CELLS
+            folds = stack_folds(
+                rows.labels.codes, without_zero_weights(self.cv, sample_weight), random
+            )
+            seed = None if self.random_state is None else random.randint(_LARGEST_SEED)
+            stack = fit_stack(
+                self.members,
+                self._as_fitted(matrix),
+                rows.labels,
+                len(rows.classes),
+                folds,
+                seed,
+                self.n_jobs,
+                math.inf if self.time_limit is None else float(self.time_limit),
+                bool(self.verbose),
+            )
+            self._store(rows, stack)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_members(self.members)
+        check_choice("task", self.task, tuple(TASKS.values()))
+        check_decision_parameters(self.class_prior, "auto", self.cv, 0.0)
+        check_count("max_unlabeled", self.max_unlabeled)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, 0.0)
+        check_flag("verbose", self.verbose)
+
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any, draw: DrawPartial
+    ) -> TrainingRows:
+        """All rows as numbers, in memory."""
+        self.encoder_ = category_encoder(X)
+        columns: BaseEstimator = self
+        if self.encoder_ is not None:
+            if is_source(X_unlabeled):
+                raise ValueError(
+                    "X holds categories, and X_unlabeled is a source of numbers. Give X_unlabeled "
+                    "as a data frame, or encode the categories."
+                )
+            validate_data(self, X, reset=True, skip_check_array=True)
+            columns = BaseEstimator()  # the encoded ones are counted apart
+            X = self.encoder_.fit_transform(X)
+            if X_unlabeled is not None:
+                X_unlabeled = self._encoded(X_unlabeled)
+        rows = training_rows(
+            columns, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label, False, draw
+        )
+        rows = rows.read(take_gram=False, sample=draw).sample(draw)
+        assert_all_finite(rows.stacked(), allow_nan=True, input_name="X")
+        return rows
+
+    def _encoded(self, X: Any) -> Any:
+        """Rows with categories as numbers."""
+        validate_data(self, X, reset=False, skip_check_array=True)
+        assert self.encoder_ is not None
+        return self.encoder_.transform(X)
+
+    def _store(self, rows: TrainingRows, stack: FittedStack) -> None:
+        """Set the fitted attributes."""
+        counts, _ = rows.totals
+        given = given_shares(self.class_prior, counts, rows.classes)
+        if given is not None:
+            warn_of_slight_priors(given, counts, rows.classes)
+        self.classes_ = rows.classes
+        self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
+        self.members_, self.estimators_ = stack.names, stack.estimators
+        self.weights_, self.omitted_ = stack.weights(), stack.omitted
+        self.offsets_, self.prior_share_ = np.zeros(len(rows.classes) - 1), 0.0
+        held_out = stack.cross_fitted_odds()
+        X, is_unlabeled = rows.stacked(), rows.labels.codes < 0
+        odds = self._log_odds(
+            X[np.flatnonzero(is_unlabeled if is_unlabeled.any() else ~is_unlabeled)]
+        )
+        seen, evidence = stack.seen, None
+        if is_unlabeled.any() and len(seen):
+            evidence = weigh_shares(
+                held_out[seen], stack.codes[seen], odds, given, stack.row_weights[seen], counts
+            )
+        used = None if is_of_labels(self.class_prior) else evidence
+        self.class_prior_ = counts / counts.sum() if given is None else given
+        if used is not None:
+            self.class_prior_ = used.shares
+            self.offsets_, self.prior_share_ = offsets_by_evidence(
+                odds, held_out[seen], stack.codes[seen], used
+            )
+        self.prior_trust_ = 0.0 if evidence is None else evidence.trust
+        self.shares_reason_ = shares_reason(
+            evidence, self.class_prior, self.n_unlabeled_, rows.classes
+        )
+        shares = None if used is None else self.class_prior_
+        self.held_out_rows_, self.held_out_codes_ = stack.seen, stack.codes[stack.seen]
+        self.held_out_weights_ = population_weights(
+            self.held_out_codes_, stack.row_weights[stack.seen], shares
+        )
+        self.held_out_cumulative_ = ordered_probabilities((held_out + self.offsets_)[stack.seen])
+        self.held_out_classes_ = held_out_classes(stack, held_out + self.offsets_, self.task)
+        self.leaderboard_ = leaderboard(
+            stack, self.held_out_classes_, self.held_out_weights_, self.task
+        )
+        if self.offsets_.any():
+            self.held_out_classes_[WITHOUT_SHARES] = classes_by_odds(
+                held_out[stack.seen], self.task
+            )
+        sentences = [
+            describe_stack(self.leaderboard_, self.omitted_, self.task),
+            self.shares_reason_,
+            *self._share_sentences(),
+            describe_one_class(
+                classes_by_odds(odds + self.offsets_, self.task),
+                self.classes_,
+                are_unlabeled=self.n_unlabeled_ > 0,
+            ),
+        ]
+        self.reason_ = " ".join(filter(None, sentences))
+
+    def _share_sentences(self) -> list[str]:
+        if not self.prior_share_:
+            return []
+        return [
+            f"Thresholds go {self.prior_share_:.0%} of the way to where the unlabelled rows have "
+            "the class shares."
+        ]
+
+    def _as_fitted(self, X: Any) -> Any:
+        """Sparse rows as dense ones, which more models take, where there was room for that."""
+        return X if self.is_sparse_ or not sparse.issparse(X) else X.toarray()
+
+    def _log_odds(self, X: Any) -> Array:
+        """Averaged log-odds of rows as numbers, before class shares: (n, K − 1)."""
+        blocks = []
+        for start in range(0, X.shape[0], _BLOCK):
+            block = self._as_fitted(X[start : start + _BLOCK])
+            odds = [bounded_log_odds(cumulative_probabilities(m, block)) for m in self.estimators_]
+            blocks.append(average_log_odds(np.stack(odds), self.weights_))
+        return np.concatenate(blocks)
+
+    def predict_cumulative(self, X: Any) -> Array:
+        """Estimated ``P(y ≤ class)`` for every class but the last.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes - 1)
+        """
+        check_is_fitted(self)
+        if self.encoder_ is None:
+            rows = feature_rows(self, X, reset=False, finite=_GAPS)
+        else:
+            rows = feature_rows(BaseEstimator(), self._encoded(X), reset=True, finite=_GAPS)
+        return ordered_probabilities(self._log_odds(rows) + self.offsets_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
