@@ -1,56 +1,89 @@
-"""Reading tables, whole or a batch of rows at a time: CSV as text, Parquet as it is typed."""
+"""Reading tables, whole or a batch of rows at a time: CSV as text, Parquet as it is typed.
+
+Both ways go through `TableFile.batches`, so that what is fitted to and what is predicted for
+are read alike.
+"""
 
 from __future__ import annotations
 
-import csv
+import atexit
 import gzip
 import hashlib
+import re
+import shutil
+import sys
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .._rows.parquet import to_frame
 from .._utils.text import join_names
+from .excel import SheetError, read_sheet, sheet_batches
 
 _CSV_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
+_EXCEL_SUFFIXES = (".xlsx", ".xlsm")
+TABLE_SUFFIXES = (*_CSV_SUFFIXES, *_PARQUET_SUFFIXES, *_EXCEL_SUFFIXES)
+# How a file begins that is not CSV.
+_STARTS = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"\x1f\x8b": ".csv.gz"}
+STANDARD_INPUT = "-"
 _DELIMITERS = ",;\t|"
+_QUOTED = re.compile(r'"[^"]*("|$)')
+_BLANK = " \t\r\n"
 _BATCH_ROWS = 50_000
+# Of wide tables, fewer rows at a time.
+_BATCH_CELLS = 2_000_000
 _BUFFER_BYTES = 2**20
+_SAMPLE_CHARACTERS = 10_000
+# A first line longer than this, in characters, is none.
+_LONGEST_LINE = 2**26
 
 
 class TableError(ValueError):
     """A table cannot be used as it is, for the reason given."""
 
 
-class MissingColumnError(TableError):
+class OptionError(TableError):
+    """An option does not fit the table."""
+
+
+class MissingColumnError(OptionError):
     """A table has no column of that name."""
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A CSV or Parquet file.
+    """A CSV, Parquet or Excel file.
 
     Cells of CSV files are read as text, so that what they mean is decided once for the whole
-    column, not batch by batch. ``encoding`` is that of CSV files.
+    column, not batch by batch. Every line after the names is a row, but for blank lines where
+    there are two columns or more. ``encoding`` is that of CSV files, ``sheet`` that of Excel
+    files, by default the first.
     """
 
     path: Path
     encoding: str = "utf-8"
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if not self.path.is_file():
             raise TableError(f"There is no file {str(self.path)!r}.")
-        if not self.path.name.lower().endswith((*_CSV_SUFFIXES, *_PARQUET_SUFFIXES)):
+        if not self.path.name.lower().endswith(TABLE_SUFFIXES):
             raise TableError(
-                f"{self._name} is neither CSV (.csv, .csv.gz, .tsv, .txt) nor Parquet (.parquet)."
+                f"{self._name} is neither CSV (.csv, .csv.gz, .tsv, .txt) nor Parquet (.parquet) "
+                "nor Excel (.xlsx)."
             )
         if self.path.stat().st_size == 0:
             raise self._empty()
@@ -60,24 +93,41 @@ class TableFile:
         return self.path.name.lower().endswith(_PARQUET_SUFFIXES)
 
     @property
+    def is_excel(self) -> bool:
+        return self.path.name.lower().endswith(_EXCEL_SUFFIXES)
+
+    @property
     def _name(self) -> str:
         return repr(str(self.path))
 
     def columns(self) -> list[str]:
         """Names of the columns; raises where two have the same."""
+        return list(self._columns)
+
+    @cached_property
+    def _columns(self) -> list[str]:
         if self.is_parquet:
-            names = written = list(self._parquet().schema_arrow.names)
+            names = self._parquet().schema_arrow.names
         else:
-            names = [str(name) for name in self._csv(nrows=0).columns]
-            # pandas makes the second "a" an "a.1", and names those without a name.
-            written = [name for name in self._header() if name]
-        twice = [name for name, times in Counter(written).items() if times > 1]
+            with self._reading():
+                written = self._first_row if self.is_excel else self._first_line.names
+            # As pandas names those without a name.
+            names = [name or f"Unnamed: {i}" for i, name in enumerate(written)]
+        twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
             raise TableError(
                 f"{self._name} has more than one column of the name {', '.join(twice[:10])}. "
                 "Give each a name of its own."
             )
         return names
+
+    @property
+    def delimiter(self) -> str:
+        """What separates the cells of a CSV file; of others, a comma."""
+        if self.is_parquet or self.is_excel:
+            return ","
+        with self._reading():
+            return self._first_line.delimiter
 
     def arrow_type(self, column: str) -> pa.DataType:
         """The type that a column has in Parquet; of CSV, text."""
@@ -90,30 +140,29 @@ class TableFile:
     def read(self) -> pd.DataFrame:
         """All rows."""
         if self.is_parquet:
-            try:
-                frame = self._parquet().read().to_pandas()
-            except (pa.ArrowException, OSError) as error:
-                raise self._unreadable(error) from error
-            # Rows are known by their position; an index that pandas stored is a column again.
-            if not isinstance(frame.index, pd.RangeIndex):
-                frame = frame.reset_index()
+            # At once, since categories are those of the whole column.
+            with self._reading():
+                frame = to_frame(self._parquet().read())
         else:
-            frame = self._csv()
+            with self._reading():
+                frame = pd.concat(list(self.batches(self.columns())), ignore_index=True)
         if frame.empty:
             raise TableError(f"{self._name} has no rows.")
         return frame
 
-    def batches(self, columns: Sequence[str], rows: int = _BATCH_ROWS) -> Iterator[pd.DataFrame]:
+    def batches(self, columns: Sequence[str], rows: int | None = None) -> Iterator[pd.DataFrame]:
         """Some columns, so many rows at a time."""
+        names = self.columns()
         wanted = list(dict.fromkeys(columns))
-        try:
+        rows = rows or max(1, min(_BATCH_ROWS, _BATCH_CELLS // len(names)))
+        with self._reading():
             if self.is_parquet:
                 for batch in self._parquet().iter_batches(rows, columns=wanted, use_threads=False):
-                    yield _frame(batch)
+                    yield to_frame(batch)[wanted]
+            elif self.is_excel:
+                yield from sheet_batches(read_sheet(self.path, self.sheet), wanted, names, rows)
             else:
-                yield from self._csv(usecols=wanted, chunksize=rows)
-        except (pa.ArrowException, OSError, pd.errors.ParserError, UnicodeError) as error:
-            raise self._unreadable(error) from error
+                yield from self._csv_batches(wanted, rows)
 
     def sha256(self) -> str:
         """The digest of the file's bytes."""
@@ -121,37 +170,37 @@ class TableFile:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def _parquet(self) -> pq.ParquetFile:
-        try:
+        with self._reading():
             # Buffered ahead, the columns of all row groups would stay in memory; without a
             # buffer size, those of the row group at hand, which may be the whole file.
             return pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
-        except (pa.ArrowException, OSError) as error:
-            raise self._unreadable(error) from error
 
-    def _csv(self, **options: Any) -> Any:
-        try:
-            with warnings.catch_warnings():
-                # pandas only warns where it leaves cells out.
-                warnings.simplefilter("error", pd.errors.ParserWarning)
-                return pd.read_csv(
-                    self.path,
-                    sep=self._delimiter(),
-                    dtype=str,
-                    keep_default_na=False,
-                    index_col=False,
-                    encoding=self._codec,
-                    **options,
-                )
-        except pd.errors.EmptyDataError as error:
-            raise TableError(
-                f"{self._name} is empty. It needs a line of names and rows."
-            ) from error
-        except pd.errors.ParserWarning as error:
-            raise TableError(
-                f"{self._name} has rows with more cells than there are names in its first line."
-            ) from error
-        except (pd.errors.ParserError, UnicodeError, LookupError, OSError) as error:
-            raise self._unreadable(error) from error
+    def _csv_batches(self, wanted: list[str], rows: int) -> Iterator[pd.DataFrame]:
+        """Batches of a CSV file, at least one, if without rows.
+
+        All columns are read, since pandas does not count the cells of rows of which it is to
+        read some columns only.
+        """
+        names = self.columns()
+        with (
+            self._open_at_names(self._first_line.n_blank_before) as stream,
+            warnings.catch_warnings(),
+            pd.read_csv(
+                _WithoutNul(stream, self._name),
+                sep=self._first_line.delimiter,
+                dtype=str,
+                keep_default_na=False,
+                index_col=False,
+                # Of a single column, a blank line is a row whose cell is empty.
+                skip_blank_lines=len(names) > 1,
+                chunksize=rows,
+            ) as reader,
+        ):
+            # pandas only warns where it leaves cells out.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            for batch in reader:
+                batch.columns = names
+                yield batch[wanted]
 
     @property
     def _codec(self) -> str:
@@ -159,39 +208,151 @@ class TableFile:
         is_utf8 = self.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
         return "utf-8-sig" if is_utf8 else self.encoding
 
-    def _delimiter(self) -> str:
-        """The one that cuts the first line into the most cells."""
-        with self._open() as file:
-            line = file.readline()
-        return max(_DELIMITERS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
+    @cached_property
+    def _first_line(self) -> _FirstLine:
+        """The line of names."""
+        n_blank = 0
+        with self._open() as stream:
+            while (line := stream.readline(_LONGEST_LINE)) and not line.strip(_BLANK):
+                n_blank += 1
+        if not line:
+            raise self._empty()
+        with self._open_at_names(n_blank) as stream:
+            delimiter = _find_delimiter(stream.read(len(line) + _SAMPLE_CHARACTERS))
+        with self._open_at_names(n_blank) as stream:
+            names = pd.read_csv(
+                _WithoutNul(stream, self._name),
+                sep=delimiter,
+                header=None,
+                nrows=1,
+                dtype=str,
+                keep_default_na=False,
+                index_col=False,
+            )
+        return _FirstLine(delimiter, names.iloc[0].tolist(), n_blank)
 
-    def _header(self) -> list[str]:
-        """The names of a CSV file's columns, as they are written."""
-        mark = self._delimiter()
-        with self._open() as file:
-            return next((names for names in csv.reader(file, delimiter=mark) if names), [])
+    @cached_property
+    def _first_row(self) -> list[str]:
+        """The row of names of a sheet."""
+        first = next(read_sheet(self.path, self.sheet), None)
+        if first is None:
+            raise self._empty()
+        return first
+
+    @contextmanager
+    def _open_at_names(self, n_blank: int) -> Iterator[IO[str]]:
+        """The text after so many blank lines."""
+        with self._open() as stream:
+            for _ in range(n_blank):
+                stream.readline()
+            yield stream
 
     def _open(self) -> IO[str]:
-        opener: Any = gzip.open if self.path.suffix == ".gz" else open
+        opener: Any = gzip.open if self.path.suffix.lower() == ".gz" else open
         stream: IO[str] = opener(self.path, "rt", encoding=self._codec, newline="")
         return stream
 
     def _empty(self) -> TableError:
         return TableError(f"{self._name} is empty. It needs a line of names and rows.")
 
-    def _unreadable(self, error: Exception) -> TableError:
-        if isinstance(error, UnicodeError | LookupError):
-            return TableError(
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Turn what goes wrong in reading into an error that names the file."""
+        try:
+            yield
+        except TableError:
+            raise
+        except SheetError as error:
+            raise TableError(f"{self._name} cannot be read: {error}") from error
+        except pd.errors.EmptyDataError as error:
+            raise self._empty() from error
+        except pd.errors.ParserWarning as error:
+            raise TableError(
+                f"{self._name} has rows with more cells than there are names in its first line."
+            ) from error
+        except (UnicodeError, LookupError) as error:
+            raise TableError(
                 f"{self._name} is not text in the encoding {self.encoding}. Save it as UTF-8, or "
                 "name its encoding, such as --encoding latin-1 or --encoding utf-16."
+            ) from error
+        except MemoryError as error:
+            raise TableError(
+                f"{self._name} does not fit in memory. Use fewer rows or columns; predict, which "
+                "reads batches of rows, takes files of any length."
+            ) from error
+        except EOFError as error:
+            raise TableError(
+                f"{self._name} is cut short: its compressed data ends early."
+            ) from error
+        except (pd.errors.ParserError, pa.ArrowException, OSError, zlib.error) as error:
+            reason = " ".join(str(error).split())
+            raise TableError(f"{self._name} cannot be read: {reason}") from error
+
+
+def open_table(path: Path, encoding: str = "utf-8", sheet: str | None = None) -> TableFile:
+    """The table in a file, or in what standard input brings where the path is ``-``."""
+    if str(path) != STANDARD_INPUT:
+        return TableFile(path, encoding, sheet)
+    # Kept until the end, since tables are gone through more than once.
+    folder = mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    whole = Path(folder, "standard input")
+    with whole.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    with whole.open("rb") as file:
+        start = file.read(4)
+    suffix = next((s for begin, s in _STARTS.items() if start.startswith(begin)), ".csv")
+    return TableFile(whole.rename(f"{whole}{suffix}"), encoding, sheet)
+
+
+@dataclass(frozen=True)
+class _FirstLine:
+    """The line of names of a CSV file, as it is written."""
+
+    delimiter: str
+    names: list[str]
+    n_blank_before: int
+
+
+def _find_delimiter(sample: str) -> str:
+    r"""The mark that cuts the names into the most cells, and the rows that follow into as many.
+
+    A mark that no row has is part of a name. ``sample`` are the names and some rows.
+
+    Examples
+    --------
+    >>> _find_delimiter("name;a;b\nx, y, z, w;1;2\n"), _find_delimiter("a;b\n5\n")
+    (';', ',')
+    """
+    lines = re.split(r"\r\n|\r|\n", _QUOTED.sub("", sample))
+    # The last line is empty, or may go on after the sample.
+    names, *rows = [line for line in lines[:-1] or lines if line.strip(" ")] or [""]
+
+    def suits(mark: str) -> tuple[bool, int]:
+        return all(row.count(mark) == names.count(mark) for row in rows), names.count(mark)
+
+    marks = [m for m in _DELIMITERS if m in names and (not rows or any(m in row for row in rows))]
+    return max(marks, key=suits, default=_DELIMITERS[0])
+
+
+class _WithoutNul:
+    """A stream of text that ends in an error at a NUL, which no table holds."""
+
+    def __init__(self, stream: IO[str], name: str):
+        self._stream = stream
+        self._name = name
+
+    def read(self, size: int = -1) -> str:
+        text = self._stream.read(size)
+        if "\0" in text:
+            raise TableError(
+                f"{self._name} is not text: it holds NUL characters. If it is UTF-16, say so: "
+                "--encoding utf-16-le or utf-16-be."
             )
-        reason = " ".join(str(error).split())
-        return TableError(f"{self._name} cannot be read: {reason}")
+        return text
 
-
-def _frame(batch: pa.RecordBatch) -> pd.DataFrame:
-    """A batch as a frame; whole numbers with gaps stay whole."""
-    return batch.to_pandas(integer_object_nulls=True)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stream)
 
 
 def check_column(name: str, columns: Sequence[str], role: str) -> None:

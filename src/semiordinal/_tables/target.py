@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,27 +16,79 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._rows.labels import ClassOrderWarning, encode_labels
-from .columns import MISSING_WORDS, is_text, mark_missing
-from .reading import TableError
-
-# Words that people grade with, from low to high.
-_SCALES = (
-    ("none", "no", "never", "absent", "negative"),
-    ("worst", "terrible", "awful", "lowest", "minimal", "trivial"),
-    ("very low", "very bad", "very poor", "strongly disagree", "very unlikely", "rarely"),
-    ("low", "bad", "poor", "small", "disagree", "unlikely", "mild", "minor", "cold", "easy"),
-    ("fair", "below average"),
-    ("medium", "mid", "middle", "moderate", "average", "neutral", "ok", "sometimes", "normal"),
-    ("above average", "elevated"),
-    ("high", "good", "large", "big", "agree", "likely", "often", "major", "hard", "warm", "hot"),
-    ("very high", "very good", "strongly agree", "very likely", "severe"),
-    ("best", "excellent", "highest", "critical", "extreme", "always", "vgood", "top"),
+from .._utils.text import join_names
+from .columns import is_nested
+from .gaps import (
+    MISSING_WORDS,
+    USUAL,
+    GapWords,
+    count_texts,
+    is_gap,
+    is_text,
+    mark_missing,
+    worth_a_note,
 )
-_RANKS = {word: rank for rank, words in enumerate(_SCALES) for word in words}
+from .missing_codes import find_code
+from .numbers import PLAIN, NumberColumn, NumberFormat, unread
+from .orders import mend_order, order_option, suggest_order
+from .reading import OptionError, TableError
+
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE
+)
+# Below this, floats tell whole numbers apart.
+_EXACT = 2**53
+# More distinct whole numbers than this are a measurement, not a set of grades.
+_MOST_WHOLE_CLASSES = 200
+# A word or a number that fills more of the target than this, and may be no class, needs a decision.
+_MOST = 0.5
 
 
-class OrderError(TableError):
+class OrderError(OptionError):
     """The order of the classes, which only the user knows, is missing or does not fit."""
+
+
+class UndecidedError(OptionError):
+    """What cells of the target mean is for the user to say."""
+
+
+@dataclass(frozen=True)
+class TargetReading:
+    """How labels are read: words for missing, what else marks a gap, how numbers are written.
+
+    ``missing_label``, if it is a number, marks a gap in whatever way a cell writes it: -1 is also
+    -1.0.
+    """
+
+    words: Collection[str] = frozenset(USUAL.of_column(None))
+    missing_label: str | None = None
+    number_format: NumberFormat = PLAIN
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the manifest of a model file."""
+        how = self.number_format
+        return {
+            "missing_words": sorted(self.words),
+            "missing_label": self.missing_label,
+            "number_format": [how.decimal, how.thousands, how.unit],
+        }
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> TargetReading:
+        """From the manifest of a model file."""
+        try:
+            words, label = stored["missing_words"], stored["missing_label"]
+            marks = stored["number_format"]
+            if not all(isinstance(each, str) for each in (*words, *marks, label or "")):
+                raise TypeError("texts are expected")
+            return cls(frozenset(words), label, NumberFormat(*marks))
+        except (KeyError, TypeError, ValueError) as error:
+            raise TableError(
+                f"The model file does not say how labels are read ({error}). Fit it again."
+            ) from error
+
+
+_USUAL_READING = TargetReading()
 
 
 @dataclass(frozen=True)
@@ -43,6 +97,9 @@ class Target:
 
     labels: NDArray[np.object_]
     classes: list[Any]
+    reading: TargetReading = _USUAL_READING
+    gap_counts: dict[str, int] = field(default_factory=dict)
+    order_is_known: bool = True
 
     @property
     def is_labeled(self) -> NDArray[np.bool_]:
@@ -62,36 +119,117 @@ class Target:
 
 
 def read_labels(
-    column: pd.Series, missing_label: str | None = None, names: Sequence[str] | None = None
+    column: pd.Series,
+    reading: TargetReading = _USUAL_READING,
+    names: Sequence[str] | None = None,
+    as_text: bool | None = None,
 ) -> NDArray[np.object_]:
     """Labels of a column, None where missing: numbers if all are, else texts.
 
-    A word such as ``None`` means a missing label, unless it is one of ``names``.
+    Parameters
+    ----------
+    column : Series
+    reading : TargetReading
+    names : list of str, optional
+        Labels that are not missing, even if they are words such as ``None``.
+    as_text : bool, optional
+        Whether labels are texts, where that is not to be decided from these labels: True for
+        texts, False for numbers where a cell is one.
+
+    Examples
+    --------
+    >>> read_labels(pd.Series(["3", "", "-1.0"]), TargetReading(missing_label="-1")).tolist()
+    [3, None, None]
     """
-    words = MISSING_WORDS - set(names or ())
+    _check_kind(column)
+    missing_label = reading.missing_label
+    kept = {name.casefold() for name in names or ()}
+    words = {word for word in reading.words if word.casefold() not in kept}
     if missing_label is not None:
-        words = words | {missing_label}
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(object)
+        words |= {missing_label}
     is_bool = pd.api.types.is_bool_dtype(column.dtype)
-    if missing_label is not None and not is_text(column):
-        column = column.mask(column == _number(missing_label))
-    values = mark_missing(column.astype(str) if is_bool else column, words)
-    present = values.notna().to_numpy()
-    labels = np.full(len(values), None, dtype=object)
-    numbers = pd.to_numeric(values[present], errors="coerce")
-    if not is_bool and numbers.notna().all():
-        # The smallest type that holds them: 3, not 3.0.
-        numbers = numbers.astype(float)
-        whole = bool((numbers % 1 == 0).all())
-        labels[present] = [int(v) if whole else float(v) for v in numbers]
-    else:
-        labels[present] = values[present].map(str).tolist()
-    return labels
+    cells = mark_missing(column.astype(str) if is_bool else column, words)
+    # Labels repeat, so each distinct one is read once. Code −1, of gaps, takes the last entry.
+    codes, distinct = pd.factorize(cells.astype(object))
+    if reading.number_format != PLAIN:
+        distinct = [_plain_number(value, reading.number_format) for value in distinct]
+    numbers = [_read_number(value) for value in distinct]
+    gap = None if missing_label is None else _read_number(missing_label)
+    present = [not (gap is not None and number == gap) for number in numbers]
+    if as_text is None:
+        as_text = any(n is None for n, there in zip(numbers, present, strict=True) if there)
+    if not as_text:
+        numbers = _of_one_type(numbers, str(column.name))
+    labels = np.empty(len(distinct) + 1, dtype=object)
+    for i, (value, number) in enumerate(zip(distinct, numbers, strict=True)):
+        if present[i]:
+            labels[i] = str(value) if as_text or number is None else number
+    return labels[codes]
+
+
+def _plain_number(cell: Any, number_format: NumberFormat) -> Any:
+    """A cell with a number as it is usually written; others as they are."""
+    number = number_format.read(cell)
+    return cell if math.isnan(number) else repr(number)
+
+
+def _check_kind(column: pd.Series) -> None:
+    """Raise where cells are no labels, as in columns of Parquet files."""
+    kind = None
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        kind = "dates"
+    elif pd.api.types.is_timedelta64_dtype(column.dtype):
+        kind = "durations"
+    elif is_nested(column):
+        kind = "lists, records or bytes"
+    if kind:
+        raise TableError(
+            f"The target {column.name!r} holds {kind}, which are no classes. Write the classes as "
+            "numbers or names."
+        )
+
+
+def _read_number(cell: Any) -> int | float | None:
+    """The number that a cell holds, exactly where it is whole; None where it is no number.
+
+    Examples
+    --------
+    >>> [_read_number(cell) for cell in ("2.0", "9007199254740993", "0.5", "low")]
+    [2, 9007199254740993, 0.5, None]
+    """
+    if isinstance(cell, bool | np.bool_):
+        return None
+    if isinstance(cell, int | np.integer):
+        return int(cell)
+    text = str(cell).strip()
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    if abs(number) < _EXACT or not np.isfinite(number):
+        return int(number) if number.is_integer() else number
+    exact = Decimal(text)
+    return int(exact) if exact == exact.to_integral_value() else number
+
+
+def _of_one_type(numbers: list[Any], name: str) -> list[Any]:
+    """All as whole numbers, or all as floats; raise where that would change them."""
+    given = [number for number in numbers if number is not None]
+    whole = all(isinstance(number, int) for number in given)
+    largest = max((abs(number) for number in given), default=0)
+    if largest >= (2**63 if whole else _EXACT) and not math.isinf(largest):
+        raise TableError(
+            f"The target {name!r} holds numbers as large as {largest:.6g}, which are ids rather "
+            "than classes. Name another target, or write the classes as small whole numbers."
+        )
+    return numbers if whole else [None if n is None else float(n) for n in numbers]
 
 
 def read_target(
-    column: pd.Series, order: Sequence[str] | None = None, missing_label: str | None = None
+    column: pd.Series,
+    order: Sequence[str] | None = None,
+    missing_label: str | None = None,
+    gaps: GapWords = USUAL,
+    decimal: str | None = None,
 ) -> Target:
     """Labels and their order.
 
@@ -102,13 +240,64 @@ def read_target(
         Numbers have an order of their own, and so has an ordered categorical.
     missing_label : str, optional
         What marks a missing label, beside an empty cell.
+    gaps : GapWords
+        Words for missing.
+    decimal : str, optional
+        The decimal mark of labels that are numbers.
 
     Examples
     --------
     >>> read_target(pd.Series(["low", "", "high"]), order=["low", "high"]).counts
     {'low': 1, 'high': 1}
     """
-    labels = read_labels(column, missing_label, order)
+    _check_kind(column)
+    counts = count_texts(column) if is_text(column) else {}
+    named = {name.casefold() for name in order or ()}
+    words = {w for w in gaps.of_column(column.name, counts) if w.casefold() not in named}
+    gap_counts = {
+        word: n for word, n in counts.items() if is_gap(word, words) and worth_a_note(word)
+    }
+    present = {text: n for text, n in counts.items() if not is_gap(text, words)}
+    present.pop(missing_label or "", None)
+    reading = TargetReading(frozenset(words), missing_label, _label_format(present, decimal))
+    is_decided = {*gaps.more.get(None, ()), *gaps.more.get(column.name, ()), missing_label}
+    for word, n in gap_counts.items():
+        if n > _MOST * len(column) and word not in MISSING_WORDS and word not in is_decided:
+            raise UndecidedError(_undecided(repr(word), n, column, shlex.quote(word)))
+    labels = read_labels(column, reading, order)
+    classes, order_is_known = _ordered_classes(labels, column, order)
+    target = Target(labels, classes, reading, gap_counts, order_is_known)
+    if order is None and missing_label is None:
+        code, is_certain = find_code(target.classes, target.counts, len(labels))
+        if is_certain:
+            n = target.counts[code]
+            raise UndecidedError(_undecided(str(code), n, column, str(code), classes))
+    return target
+
+
+def _undecided(
+    what: str, n: int, column: pd.Series, option: str, classes: Sequence[Any] = ()
+) -> str:
+    as_class = order_option(classes) if classes else f"name it in --order, or --keep-na {option}"
+    return (
+        f"{what} fills {n:,} of the {len(column):,} cells of the target {column.name!r}, which "
+        f"probably are rows without a label. If so: --missing-label {option}. If it is a class: "
+        f"{as_class}"
+    )
+
+
+def _label_format(counts: dict[str, int], decimal: str | None) -> NumberFormat:
+    """How labels write numbers; plain unless all are numbers in another way."""
+    if not counts:
+        return PLAIN
+    found = NumberColumn.of(counts).format(decimal, ".")
+    return PLAIN if unread(counts, found) or found.thousands or found.unit else found
+
+
+def _ordered_classes(
+    labels: NDArray[np.object_], column: pd.Series, order: Sequence[str] | None
+) -> tuple[list[Any], bool]:
+    """The classes, and whether their order is known."""
     present = [label for label in labels if label is not None]
     if not present:
         raise TableError(
@@ -117,83 +306,74 @@ def read_target(
     if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered and not order:
         seen = set(map(str, present))
         order = [str(name) for name in column.dtype.categories if str(name) in seen]
-    classes = _classes(present, order, str(column.name))
+    is_text = isinstance(present[0], str)
+    if order is not None:
+        classes, is_known = _named_classes(present, order, str(column.name)), True
+    elif is_text:
+        known = suggest_order(set(present))
+        is_known = known is not None
+        if len(set(present)) > 2:
+            raise OrderError(_ask_for_order(set(present), known, str(column.name)))
+        classes = known or sorted(set(present))
+    else:
+        classes, is_known = _number_classes(present, str(column.name)), True
     if len(classes) < 2:
         raise TableError(
             f"The target {column.name!r} holds one class only ({classes[0]}). Label rows of "
             "another class too."
         )
-    return Target(labels, classes)
+    return classes, is_known
 
 
-def _classes(present: list[Any], order: Sequence[str] | None, name: str) -> list[Any]:
+def _ask_for_order(names: set[str], known: list[str] | None, target: str) -> str:
+    """What to say where the order of three names or more is not given."""
+    if any("," in name for name in names):
+        remedy = (
+            "Some hold commas, which --order puts between classes: write them without commas, and "
+            "give their order by --order from the lowest to the highest."
+        )
+    elif known:
+        remedy = f"Give it from the lowest to the highest, perhaps: {order_option(known)}"
+    else:
+        listed = join_names(sorted(map(repr, names)), 30)
+        remedy = (
+            "Give them from the lowest to the highest, with commas between them, by --order. They "
+            f"are: {listed}."
+        )
+    return f"The classes of {target!r} are names, and their order matters. {remedy}"
+
+
+def _number_classes(present: list[Any], name: str) -> list[Any]:
+    if len(set(present)) > _MOST_WHOLE_CLASSES:
+        raise TableError(
+            f"The target {name!r} holds {len(set(present)):,} distinct numbers, which are a "
+            "measurement rather than classes. Cut them into ordered classes first, or list "
+            "them all by --order."
+        )
+    with warnings.catch_warnings():
+        # The command line has its own note that -1 may mean a missing label.
+        warnings.simplefilter("ignore", ClassOrderWarning)
+        classes: list[Any] = encode_labels(np.array(present), order_matters=False).classes.tolist()
+    return classes
+
+
+def _named_classes(present: list[Any], order: Sequence[str], name: str) -> list[Any]:
+    """The classes in the order given, which must name all of them once."""
     is_number = not isinstance(present[0], str)
-    if order is None:
-        if not is_number and len(set(present)) > 2:
-            suggested = suggest_order(set(present))
-            remedy = (
-                f"Give it from the lowest to the highest, perhaps: {order_option(suggested)}"
-                if not any("," in label for label in suggested)
-                else "Some hold commas, which --order puts between classes: write them without "
-                "commas, and give their order by --order from the lowest to the highest."
-            )
-            raise OrderError(
-                f"The classes of {name!r} are names, and their order matters. {remedy}"
-            )
-        values = np.array(present, dtype=None if is_number else object)
-        with warnings.catch_warnings():
-            # The command line has its own note that -1 may mean a missing label.
-            warnings.simplefilter("ignore", ClassOrderWarning)
-            classes: list[Any] = encode_labels(values, order_matters=False).classes.tolist()
-        return classes
-    classes = [_number(item) for item in order] if is_number else list(order)
+    classes = [_as_number(item) for item in order] if is_number else list(order)
     twice = sorted({str(item) for item in classes if classes.count(item) > 1})
     unnamed = sorted({str(label) for label in present if label not in classes})
     if twice:
         raise OrderError(f"--order names a class twice: {', '.join(twice)}.")
     if unnamed:
+        mended = None if is_number else mend_order(order, sorted(set(present)))
+        remedy = f"Did you mean: {order_option(mended)}" if mended else "Add them at their place."
         raise OrderError(
-            f"{name!r} holds labels that --order does not name: {', '.join(unnamed[:10])}. Add "
-            "them at their place."
+            f"{name!r} holds labels that --order does not name: {', '.join(unnamed[:10])}. {remedy}"
         )
     return classes
 
 
-def _number(text: str) -> Any:
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return int(value) if value.is_integer() else value
-
-
-def order_option(classes: Sequence[Any]) -> str:
-    """The option for this order, ready to be pasted into a shell.
-
-    Examples
-    --------
-    >>> print(order_option(["low", "high"]))
-    --order low,high
-    >>> print(order_option(["quite low", "$high"]))
-    --order 'quite low,$high'
-    """
-    return f"--order {shlex.quote(','.join(map(str, classes)))}"
-
-
-def suggest_order(names: set[str]) -> list[str]:
-    """A guess at the order of classes: by numbers in them, by words that grade, by alphabet.
-
-    Examples
-    --------
-    >>> suggest_order({"medium", "high", "low"})
-    ['low', 'medium', 'high']
-    >>> suggest_order({"stage 10", "stage 9"})
-    ['stage 9', 'stage 10']
-    """
-
-    def key(name: str) -> tuple[float, str]:
-        digits = re.search(r"-?\d+(\.\d+)?", name)
-        word = name.lower().replace("_", " ").replace("-", " ").strip()
-        return (_RANKS.get(word, float(digits[0]) if digits else len(_SCALES) / 2), name)
-
-    return sorted(names, key=key)
+def _as_number(text: str) -> Any:
+    number = _read_number(text)
+    return text if number is None else number

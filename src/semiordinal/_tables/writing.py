@@ -7,17 +7,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .._utils.files import atomic_write
-from .columns import is_text
+from .._utils.files import atomic_write, check_output
+from .gaps import is_text
 from .reading import TableError
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Spreadsheets take signs of full width for those of ASCII.
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+_OUTPUT_SUFFIXES = (".csv", ".parquet", ".pq")
+
+
+def check_table_output(path: Path, force: bool = False) -> None:
+    """Raise unless a table can be written there; called before any work is done."""
+    check_output(path, force)
+    if path.suffix.lower() not in _OUTPUT_SUFFIXES:
+        raise TableError(f"{str(path)!r} must end in .csv or .parquet.")
 
 
 @contextmanager
@@ -28,12 +37,12 @@ def table_writer(
 
     The file is written completely or not at all.
     """
+    check_table_output(path, force)
     suffix = path.suffix.lower()
-    if suffix not in (".csv", ".parquet", ".pq"):
-        raise TableError(f"{str(path)!r} must end in .csv or .parquet.")
     with atomic_write(path, force) as temporary:
         if suffix == ".csv":
-            yield partial(_append_csv, temporary)
+            with temporary.open("w", encoding="utf-8", newline="") as file:
+                yield partial(_append_csv, file)
         else:
             with pq.ParquetWriter(temporary, schema) as writer:
                 yield lambda frame: writer.write_table(
@@ -41,13 +50,12 @@ def table_writer(
                 )
 
 
-def _append_csv(path: Path, frame: pd.DataFrame) -> None:
+def _append_csv(file: IO[str], frame: pd.DataFrame) -> None:
     """Add rows to a CSV file, which begins with the names of the columns."""
     safe = escape_formulas(frame)
     safe.to_csv(
-        path,
-        mode="a",
-        header=not path.exists(),
+        file,
+        header=file.tell() == 0,
         index=False,
         lineterminator="\n",
         # Python's writer quotes what the line ends with, but not the other ends of lines.
