@@ -58,25 +58,43 @@ class HeldOutPredictions:
         losses = task_losses(TASKS[metric], self.predicted, int(self.codes.max()) + 1)
         return losses[np.arange(len(losses)), self.codes]
 
-    def first(self, n_rows: int) -> HeldOutPredictions:
-        """The first rows alone."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(
-            self, **{name: each[:n_rows] for name, each in values.items() if each is not None}
-        )
+    def for_population(self, shares: Array | None) -> HeldOutPredictions:
+        """The same, with rows that count so that each class has its share; None changes nothing.
 
-    def share_within(self, distance: int) -> float:
-        """Share of rows whose prediction is at most so many classes off."""
-        return float(np.average(self.errors("MAE") <= distance, weights=self.weights))
+        Classes without a row leave their share to the others.
+        """
+        if shares is None:
+            return self
+        weights = np.ones(len(self.codes)) if self.weights is None else self.weights
+        counts = np.bincount(self.codes, weights, len(shares))
+        by_class = np.divide(shares, counts, out=np.zeros(len(shares)), where=counts > 0)
+        return replace(self, weights=weights * by_class[self.codes])
 
 
 def predict_held_out(
-    model: Any, X: Any, y: Any, classes: list[Any], split: Split
+    model: Any,
+    X: Any,
+    y: Any,
+    classes: list[Any],
+    split: Split,
+    with_probabilities: bool = False,
+    sample_weight: Array | None = None,
 ) -> tuple[Any, HeldOutPredictions]:
-    """Fit the model to the training rows of a split, and predict its test rows."""
+    """Fit the model to the training rows of a split, and predict its test rows.
+
+    Rows count by their weights in both; the last step of a pipeline takes them.
+    """
     train, test = split
-    fitted = clone(model).fit(_safe_indexing(X, train), y[train])
-    predicted = fitted.predict(_safe_indexing(X, test))
+    name = "model__sample_weight" if hasattr(model, "named_steps") else "sample_weight"
+    weights = {} if sample_weight is None else {name: sample_weight[train]}
+    fitted = clone(model).fit(_safe_indexing(X, train), y[train], **weights)
+    rows = _safe_indexing(X, test)
+    cumulative = None
+    if with_probabilities and hasattr(fitted, "predict_proba"):
+        cumulative = fitted.predict_proba(rows).cumsum(axis=1)[:, :-1]
     return fitted, HeldOutPredictions(
-        encode_labels(y[test], classes).codes, encode_labels(predicted, classes).codes
+        encode_labels(y[test], classes).codes,
+        encode_labels(fitted.predict(rows), classes).codes,
+        cumulative,
+        None if sample_weight is None else sample_weight[test],
     )

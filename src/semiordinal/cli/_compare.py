@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._tables.options import TableOptions
 from .._utils.progress import progress
 from .._utils.text import pluralize
 from . import _console as console
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
     from .._utils.typing import Array
     from ..baselines._methods import Method
 
-_DEFAULT = ("tuned", "SV-CV", "SV-prior-CV", "SV", "SEMI1", "SEMI2", "TOR")
+_DEFAULT = ("auto", "tuned", "SV-CV", "SV-prior-CV", "forest", "boosting", "constant")
 _ALL = "all"
 # Labelled rows alone: what others are tested against, the first of these that there is.
 _REFERENCES = ("SV-CV", "SV")
 
 
 @console.command("compare")
+@options.takes_table_options
 def compare(
     data: options.DataArgument,
     target: options.TargetOption,
-    order: options.OrderOption = None,
+    reading: TableOptions,
     methods: Annotated[
         str, typer.Option(help="Names between commas, or all that are installed: all.")
     ] = ",".join(_DEFAULT),
@@ -35,21 +37,20 @@ def compare(
         float, typer.Option(min=0.05, max=0.9, help="Share of the labelled rows to hold out.")
     ] = 0.25,
     model: Annotated[str, typer.Option(help="linear or kernel, for methods with both.")] = "linear",
-    loss: options.LossOption = "at",
+    task: options.TaskOption = None,
+    loss: options.LossOption = None,
     class_prior: options.ClassPriorOption = "labels",
-    missing_label: options.MissingLabelOption = None,
-    keep: options.KeepOption = None,
-    drop: options.DropOption = None,
-    encoding: options.EncodingOption = "utf-8",
     seed: options.SeedOption = 0,
     as_json: options.JsonOption = False,
 ) -> None:
     """Compare methods on random splits of the labelled rows of a table.
 
-    All methods see the same splits, and the unlabelled rows in each. tuned is what fit saves;
-    SV-CV is its like on labelled rows alone, and SV-prior-CV that with rows weighted to the
-    class priors; the others have fixed settings. Wilcoxon's signed-rank test compares the error
-    that the loss stands for with that of SV-CV (or SV), split by split.
+    All methods see the same splits, and the unlabelled rows in each. auto is what fit saves;
+    tuned is a single linear (or kernel) model, SV-CV its like on labelled rows alone, and
+    SV-prior-CV that with rows weighted to the class priors. forest and boosting are those of
+    scikit-learn, constant is one class for all rows; they and the rest have fixed settings.
+    Wilcoxon's signed-rank test compares the error that the loss stands for with that of SV-CV
+    (or SV), split by split.
 
     Examples:
 
@@ -61,16 +62,21 @@ def compare(
     from .._risk.losses import LOSSES
     from ..baselines._methods import METHODS, available_methods
     from ..metrics import metric_for_task
-    from . import _settings
+    from . import _population, _settings
 
+    loss = _settings.loss_for_task(task, loss)
     _settings.check_settings(model, loss, "logistic", models=_settings.TUNED_MODELS)
-    names = _settings.split_list(methods) or list(_DEFAULT)
+    names = options.split_list(methods) or list(_DEFAULT)
     for name in names:
         _settings.check_choice("--methods", name, (*METHODS, _ALL))
     if _ALL in names:
         names = list(METHODS)
-    table = _settings.read_table(data, encoding, target, order, missing_label, keep, drop)
+    table = _settings.read_table(data, target, reading, seed, as_json)
+    if table.weights is not None:
+        table.notes.append("Methods are compared with each row counted once, without --weight.")
     prior = _settings.parse_class_prior(class_prior, table.target)
+    of_rows = _population.population(table, prior, seed)
+    prior = _population.shares_for_any_model(table, prior, seed)
     with console.collect_warnings(table.notes):
         usable = [m for m in available_methods(names) if _has_loss(m, loss, table.notes)]
     estimators = {
@@ -83,7 +89,9 @@ def compare(
         )
         for method in usable
     }
-    scores, failures = _scores(table, estimators, _splits(table, repeats, test_size, seed))
+    splits = _splits(table, repeats, test_size, seed)
+    scores, failures = _scores(table, estimators, splits, of_rows.shares)
+    table.notes.extend(filter(None, [of_rows.reason, of_rows.sentence(table.target.classes)]))
     if not scores:
         raise console.CommandError("No method could be fitted. " + " ".join(failures.values()))
     metric = metric_for_task(LOSSES[loss].task)
@@ -116,7 +124,7 @@ def _splits(table: TrainingTable, repeats: int, test_size: float, seed: int) -> 
 
 
 def _scores(
-    table: TrainingTable, estimators: dict[str, Any], splits: list[Any]
+    table: TrainingTable, estimators: dict[str, Any], splits: list[Any], shares: Array | None
 ) -> tuple[dict[str, dict[str, Array]], dict[str, str]]:
     """Scores of each method on each split, and why some have none."""
     import numpy as np
@@ -125,7 +133,7 @@ def _scores(
     from ..metrics import METRICS
 
     scores, failures = {}, {}
-    data = table.frame, table.target.labels, table.target.classes
+    data = table.typed_frame, table.target.labels, table.target.classes
     with progress("Comparing", len(splits) * len(estimators)) as advance:
         for name, estimator in estimators.items():
             notes: list[str] = []
@@ -133,8 +141,10 @@ def _scores(
                 with console.collect_warnings(notes):
                     by_split = []
                     for split in splits:
-                        _, predictions = predict_held_out(table.pipeline(estimator), *data, split)
-                        by_split.append(predictions.scores())
+                        _, predictions = predict_held_out(
+                            table.typed_pipeline(estimator), *data, split
+                        )
+                        by_split.append(predictions.for_population(shares).scores())
                         advance(1)
             except ValueError as error:
                 failures[name] = " ".join(str(error).split())

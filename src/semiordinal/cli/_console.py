@@ -7,7 +7,9 @@ import io
 import json
 import math
 import os
+import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +19,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from typer.core import TyperCommand
 
 from .. import __version__
+from .._utils.text import visible
 
 app = typer.Typer(
     name="semiordinal",
-    epilog="Exit codes: 0 done; 1 failed; 2 the command line must be changed.",
+    epilog="Exit codes: 0 done; 1 failed; 2 the command line must be changed; 3 a fault of "
+    "semiordinal itself; 130 interrupted; 143 terminated.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -44,6 +49,41 @@ class UsageError(ValueError):
     """The command line must be changed, as the message says."""
 
 
+class _Terminated(BaseException):
+    """Another process asked this one to end."""
+
+
+# Set by --traceback.
+_shows_traceback = False
+
+
+class _Command(TyperCommand):
+    """A command whose option ``--unlabeled`` takes several files, as a shell expands ``*``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _repeat_option(args, "--unlabeled"))
+
+
+def _repeat_option(args: list[str], option: str) -> list[str]:
+    """The option before each of the values that follow it.
+
+    Examples
+    --------
+    >>> _repeat_option(["d", "--more", "a", "b", "--json"], "--more")
+    ['d', '--more', 'a', '--more', 'b', '--json']
+    """
+    repeated: list[str] = []
+    is_value = False
+    for argument in args:
+        if argument.startswith("-"):
+            is_value = False
+        elif is_value and repeated[-1] != option:
+            repeated.append(option)
+        repeated.append(argument)
+        is_value = is_value or argument == option
+    return repeated
+
+
 def command(name: str) -> Callable[[Body], Body]:
     """Register a function as a command whose errors become one line and an exit code."""
 
@@ -52,25 +92,44 @@ def command(name: str) -> Callable[[Body], Body]:
         def run(*args: Any, **options: Any) -> None:
             try:
                 body(*args, **options)
-            # The library reports bad input by these; anything else is a bug of ours.
-            except (ValueError, OSError, ImportError) as error:
-                message = " ".join(str(error).split())
-                print(f"Error: {message}", file=sys.stderr)
-                raise typer.Exit(_exit_code(error)) from None
+            except (typer.Exit, BrokenPipeError):
+                raise
+            except (Exception, KeyboardInterrupt, _Terminated) as error:
+                message, exit_code = _explain(error, name)
+                if _shows_traceback:
+                    for line in traceback.format_exc().splitlines():
+                        print(visible(line), file=sys.stderr)
+                print(visible(" ".join(message.split())), file=sys.stderr)
+                raise typer.Exit(exit_code) from None
 
-        app.command(name)(run)
+        app.command(name, cls=_Command)(run)
         return body
 
     return register
 
 
-def _exit_code(error: Exception) -> int:
-    from .._tables.reading import MissingColumnError
-    from .._tables.target import OrderError
+def _explain(error: BaseException, name: str) -> tuple[str, int]:
+    """What to say of an error in a command, and the exit code."""
+    from .._tables.reading import OptionError
     from .._utils.files import OutputError
 
-    usage = (UsageError, OutputError, MissingColumnError, OrderError)
-    return 2 if isinstance(error, usage) else 1
+    if isinstance(error, KeyboardInterrupt | _Terminated):
+        what, code = (
+            ("Interrupted", 130) if isinstance(error, KeyboardInterrupt) else ("Ended", 143)
+        )
+        return f"{what} before it was done. No file is half-written.", code
+    if isinstance(error, MemoryError):
+        return "Error: There is not enough memory. Use fewer rows or columns.", 1
+    # The library reports bad input by these; anything else is a fault of ours.
+    if not isinstance(error, ValueError | OSError | ImportError):
+        return (
+            f"Error: This should not have happened ({type(error).__name__}: {error}). It is a "
+            "fault of semiordinal; please report it, with what semiordinal --traceback "
+            f"{name} ... prints.",
+            3,
+        )
+    usage = (UsageError, OutputError, OptionError)
+    return f"Error: {error}", 2 if isinstance(error, usage) else 1
 
 
 def _stdout() -> Console:
@@ -80,8 +139,8 @@ def _stdout() -> Console:
 
 
 def print_line(text: str = "") -> None:
-    """Print a line; brackets in it are not markup."""
-    _stdout().print(text, markup=False, soft_wrap=True)
+    """Print a line; brackets in it are not markup, and control characters are written out."""
+    _stdout().print(visible(text), markup=False, soft_wrap=True)
 
 
 def print_notes(notes: list[str]) -> None:
@@ -94,11 +153,11 @@ def print_table(title: str, headers: list[str], rows: list[list[str]], n_texts: 
     """Print a table; the first ``n_texts`` columns are left-aligned, the others right-aligned."""
     table = Table()
     for i, header in enumerate(headers):
-        table.add_column(Text(header), justify="left" if i < n_texts else "right")
+        table.add_column(Text(visible(header)), justify="left" if i < n_texts else "right")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     # Not the table's own title, which wraps where the table is narrower.
-    _stdout().print(Text(title), style="bold")
+    _stdout().print(Text(visible(title)), style="bold")
     _stdout().print(table)
 
 
@@ -143,10 +202,21 @@ def _print_version(requested: bool) -> None:
         raise typer.Exit
 
 
+def _show_traceback(requested: bool) -> None:
+    global _shows_traceback  # noqa: PLW0603 (one process, one command)
+    _shows_traceback = requested
+
+
 @app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="The version.")
+    ] = False,
+    with_traceback: Annotated[
+        bool,
+        typer.Option(
+            "--traceback", callback=_show_traceback, help="Where in the code an error arose."
+        ),
     ] = False,
 ) -> None:
     """Ordered classes from a few labelled and many unlabelled rows of a table."""
@@ -162,15 +232,31 @@ def require_packages(what: str, extra: str, *names: str) -> None:
         raise CommandError(f"{what} {needed}: pip install 'semiordinal[{extra}]'")
 
 
+def _terminate(*_: Any) -> None:
+    raise _Terminated
+
+
+def _print_warning(message: Any, *_: Any, **__: Any) -> None:
+    print(visible(f"Note: {' '.join(str(message).split())}"), file=sys.stderr)
+
+
 def main() -> None:
     """Run the command line."""
     # A terminal that lacks a character shows a replacement for it.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    # Unless python -W says otherwise, warnings for programmers are none for users.
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = _print_warning
+    signal.signal(signal.SIGTERM, _terminate)
     # A reader that stops early, such as head, is not an error.
     try:
         app(prog_name="semiordinal")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except _Terminated:  # before or after the command itself
+        sys.exit(143)

@@ -40,6 +40,7 @@ def datasets(
       semiordinal datasets kinematics --fetch
     """
     from .. import datasets as catalog
+    from .._tables.writing import check_table_output
 
     if name is None:
         _list(as_json)
@@ -49,6 +50,8 @@ def datasets(
         raise console.UsageError(f"There is no data set {name}; choose from {known}.")
     if out is None and not fetch:
         raise console.UsageError("Say where to write it: --out FILE.csv or --out FILE.parquet")
+    if out is not None:
+        check_table_output(out, force)
     result: dict[str, Any] = {}
     if fetch:
         folder = catalog.data_folder()

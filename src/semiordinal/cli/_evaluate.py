@@ -25,6 +25,10 @@ def evaluate(
     ] = None,
     missing_label: options.MissingLabelOption = None,
     encoding: options.EncodingOption = "utf-8",
+    sheet: options.SheetOption = None,
+    decimal: options.DecimalOption = None,
+    thousands: options.ThousandsOption = None,
+    strict: options.StrictOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Compare predictions with the labels of a table; rows without one are ignored.
@@ -39,17 +43,18 @@ def evaluate(
     """
     from sklearn.metrics import confusion_matrix
 
-    from .._tables.reading import TableFile, check_column
+    from .._tables.reading import check_column, open_table
     from ..metrics import METRICS, mean_and_standard_error
     from ._table_models import TableModel
 
-    file = TableFile(data, encoding)
-    loaded = TableModel(model)
+    file = open_table(data, encoding, sheet)
+    loaded = TableModel(model, decimal, thousands)
     name = loaded.manifest.get("target") if target is None else target
     if name is None:
         raise console.UsageError("Say which column holds the classes: --target COLUMN")
     check_column(name, file.columns(), "--target")
     held_out, n_unlabeled = _predict_labeled(loaded, file, name, missing_label)
+    notes = [*loaded.all_notes(), *loaded.check_drift(strict)]
     scores = held_out.scores()
     error = mean_and_standard_error(held_out.errors("MAE")).standard_error
     codes = range(len(loaded.classes))
@@ -63,7 +68,7 @@ def evaluate(
                 "MAE_standard_error": error,
                 "classes": loaded.classes,
                 "confusion": counts,
-                "notes": loaded.all_notes(),
+                "notes": notes,
             }
         )
         return
@@ -76,7 +81,7 @@ def evaluate(
     labels = [str(label) for label in loaded.classes]
     rows = [[label, *map(str, row)] for label, row in zip(labels, counts, strict=True)]
     console.print_table("Rows by label (down) and prediction (across)", ["", *labels], rows)
-    console.print_notes(loaded.all_notes())
+    console.print_notes(notes)
 
 
 def _predict_labeled(
@@ -85,31 +90,32 @@ def _predict_labeled(
     """Predictions for the labelled rows, and the number of rows without a label."""
     from .._judge.held_out import HeldOutPredictions
     from .._rows.labels import encode_labels
-    from .._tables.target import read_labels
 
-    names = [label for label in loaded.classes if isinstance(label, str)]
-    by_text = {str(label): label for label in loaded.classes}
     parts, n_unlabeled = [], 0
+    left_out: list[str] = []
     for batch in loaded.batches(file, [name], "Evaluating"):
-        texts = read_labels(batch[name], missing_label, names)
-        labels = [None if label is None else by_text.get(str(label), label) for label in texts]
-        is_labeled = [label is not None for label in labels]
-        n_unlabeled += is_labeled.count(False)
-        unknown = sorted({str(x) for x in labels if x is not None and x not in loaded.classes})
-        if unknown:
-            raise console.CommandError(
-                f"{name!r} holds labels that the model does not know: {join_names(unknown)}. "
-                f"It knows: {join_names(loaded.classes)}."
-            )
-        if any(is_labeled):
+        codes, unknown_labels = loaded.read_codes(batch[name], missing_label)
+        left_out += unknown_labels
+        is_labeled = codes >= 0
+        n_unlabeled += int((~is_labeled).sum()) - len(unknown_labels)
+        if is_labeled.any():
             predicted = loaded.pipeline.predict(batch[is_labeled])
-            truth = [label for label in labels if label is not None]
+            loaded.count(batch[is_labeled], predicted)
             parts.append(
                 HeldOutPredictions(
-                    encode_labels(truth, loaded.classes).codes,
-                    encode_labels(predicted, loaded.classes).codes,
+                    codes[is_labeled], encode_labels(predicted, loaded.classes).codes
                 )
             )
+    if left_out:
+        unknown = join_names(sorted(set(left_out)))
+        what = f"labels that the model does not know: {unknown}"
+        known = f"It knows: {join_names(loaded.classes)}."
+        if not parts:
+            raise console.CommandError(f"{name!r} holds only {what}. {known}")
+        loaded.notes.append(
+            f"{pluralize(len(left_out), 'row')} left out, with {what}. {known} The errors are "
+            "those of the other rows."
+        )
     if not parts:
         raise console.CommandError(f"{name!r} has no label at all, so there is nothing to compare.")
     return HeldOutPredictions.concatenate(parts), n_unlabeled

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,40 +13,41 @@ import numpy as np
 from .._risk.losses import LOSSES
 from .._risk.margins import MARGINS
 from .._risk.risks import REMOVED_CLASSES
-from .._rows.labels import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
-from .._tables.encoding import encoded_names
-from .._tables.reading import TableFile
+from .._rows.class_shares import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
+from .._tables.options import TableOptions
+from .._tables.reading import open_table
 from .._tables.target import Target
 from .._tables.training import TrainingTable, read_training_table
-from ._console import CommandError, UsageError
+from .._utils.text import join_names
+from ._console import CommandError, UsageError, print_line
 
 MODELS = {
+    "auto": "AutoOrdinalClassifier",
     "linear": "LinearOrdinalClassifier",
     "kernel": "KernelOrdinalClassifier",
+    "trees": "AutoOrdinalClassifier",
     "network": "NeuralOrdinalClassifier",
 }
 TUNED_MODELS = ("linear", "kernel")
+AVERAGES = {"auto": "auto", "trees": ["trees"]}  # and their members
+TASK_NAMES = {"mae": "absolute", "accuracy": "zero_one", "mse": "squared"}
+_TASK_LOSSES = {"mae": "at", "accuracy": "it", "mse": "ls"}
 
 
 def read_table(
-    data: Path,
-    encoding: str,
-    target: str,
-    order: str | None,
-    missing_label: str | None,
-    keep: list[str] | None,
-    drop: list[str] | None,
+    data: Path, target: str, reading: TableOptions, seed: int = 0, quiet: bool = False
 ) -> TrainingTable:
-    """The table to learn from, as the options describe it."""
-    file = TableFile(data, encoding)
-    return read_training_table(
-        file, target, split_list(order), missing_label, keep or (), drop or ()
-    )
+    """The table to learn from, as the options describe it.
 
-
-def split_list(text: str | None) -> list[str] | None:
-    """Items separated by commas; None for None."""
-    return None if text is None else [item.strip() for item in text.split(",") if item.strip()]
+    Suspected leaks are named at once, before the work, unless ``quiet``: they are among the
+    notes too.
+    """
+    file = open_table(data, reading.encoding, reading.sheet)
+    table = read_training_table(file, target, reading, seed)
+    if not quiet:
+        for leak in table.leaks:
+            print_line(leak)
+    return table
 
 
 def check_choice(option: str, value: str, known: Iterable[str]) -> None:
@@ -56,11 +56,30 @@ def check_choice(option: str, value: str, known: Iterable[str]) -> None:
         raise UsageError(f"{option} {value} is not known; choose from {', '.join(known)}.")
 
 
+def loss_for_task(task: str | None, loss: str | None) -> str:
+    """The loss that --task and --loss ask for together."""
+    if loss is not None:
+        check_choice("--loss", loss, LOSSES)
+    if task is None:
+        return loss or "at"
+    check_choice("--task", task, TASK_NAMES)
+    if loss is not None and LOSSES[loss].task != TASK_NAMES[task]:
+        raise UsageError(
+            f"--loss {loss} is not for --task {task}; leave out one of them, or give --loss "
+            f"{_TASK_LOSSES[task]}."
+        )
+    return loss or _TASK_LOSSES[task]
+
+
 def check_settings(model: str, loss: str, margin: str, models: Iterable[str] = MODELS) -> None:
     """Raise unless model, loss and margin are known and go together."""
     check_choice("--model", model, models)
     check_choice("--loss", loss, LOSSES)
     check_choice("--margin", margin, MARGINS)
+    if margin != "logistic" and model in AVERAGES:
+        raise UsageError(
+            f"--margin is for --model {' and '.join(TUNED_MODELS)}; --model {model} has none."
+        )
     if margin != "logistic" and not LOSSES[loss].uses_margin:
         raise UsageError(f"--margin {margin} is for the losses at and it; --loss {loss} has none.")
 
@@ -69,6 +88,9 @@ def build_estimator(
     model: str, target: Target, settings: dict[str, Any], tuned: bool = False
 ) -> Any:
     """The estimator of that name, with those of the settings that it has."""
+    if model in AVERAGES:
+        task = LOSSES[settings["loss"]].task
+        settings = {**settings, "members": AVERAGES[model], "task": task, "verbose": True}
     name = MODELS[model] + "CV" * tuned
     try:
         constructor = getattr(import_module("semiordinal"), name)
@@ -93,67 +115,22 @@ def parse_removed_class(text: str, target: Target) -> Any:
     return by_text[text]
 
 
-def check_estimated_prior(text: str, model: str, fixing: list[str]) -> None:
-    """Raise if class priors are to be estimated in a fit that cannot estimate them."""
-    if text != ESTIMATED_PRIOR:
-        return
-    if model not in TUNED_MODELS:
-        raise UsageError(
-            f"--class-prior em is not for --model {model}; choose from {', '.join(TUNED_MODELS)}."
-        )
-    if fixing:
-        raise UsageError(
-            "--class-prior em is estimated in the search for settings, so it cannot go with "
-            f"{' and '.join(fixing)}. Leave out one or the other."
-        )
-
-
-def parse_class_prior(text: str, target: Target, may_estimate: bool = False) -> Any:
-    """A rule that gives the class priors, or one probability for each class."""
-    known = (*CLASS_PRIORS, ESTIMATED_PRIOR) if may_estimate else CLASS_PRIORS
-    if text in known:
+def parse_class_prior(text: str, target: Target) -> Any:
+    """A rule that gives the class shares, or one share for each class."""
+    if text in (*CLASS_PRIORS, ESTIMATED_PRIOR):
         return text
-    try:
-        prior = [float(item) for item in split_list(text) or []]
-    except ValueError:
-        raise UsageError(
-            f"--class-prior {text} must be {', '.join(known)}, or one probability for each class "
-            "between commas, from the lowest class to the highest."
-        ) from None
     counts = np.array(list(target.counts.values()), dtype=float)
     try:
-        resolve_prior(prior, counts, np.array(target.classes))
+        return resolve_prior(text, counts, np.array(target.classes), "--class-prior").tolist()
     except ValueError as error:
-        raise UsageError(f"--class-prior {text}: {error}") from None
-    return prior
+        raise UsageError(str(error)) from None
 
 
-@dataclass(frozen=True)
-class DiagnosisInput:
-    """A table, its rows as numbers with their names, and the estimator, not fitted."""
-
-    table: TrainingTable
-    X: Any
-    feature_names: list[str]
-    estimator: Any
-
-
-def read_diagnosis_input(
-    table_options: tuple[Any, ...], model: str, **settings: Any
-) -> DiagnosisInput:
-    """What ``diagnose`` and ``report`` start from; ``table_options`` are for `read_table`."""
-    if model == "network":
+def check_every_class_labeled(target: Target) -> None:
+    """Raise where --order names a class that no row has."""
+    empty = [str(label) for label, count in target.counts.items() if not count]
+    if empty:
         raise UsageError(
-            "--model network: a network would have to be fitted more than a hundred times, so "
-            f"only {' and '.join(TUNED_MODELS)} models are diagnosed. Choose one of these; what "
-            "unlabelled rows change in a network's errors, semiordinal fit --model network says."
+            f"--order names {join_names(empty)}, and no row has that label. Label a row of it, or "
+            "leave it out of --order."
         )
-    check_settings(model, settings["loss"], "logistic", models=TUNED_MODELS)
-    table = read_table(*table_options)
-    settings["class_prior"] = parse_class_prior(settings["class_prior"], table.target)
-    settings["removed_class"] = parse_removed_class(settings["removed_class"], table.target)
-    estimator = build_estimator(model, table.target, settings)
-    # Filling gaps and encoding categories need no labels, so they are fitted to all rows once.
-    encoder = table.pipeline(estimator)[:-1]
-    X = encoder.fit_transform(table.frame)
-    return DiagnosisInput(table, X, encoded_names(encoder), estimator)

@@ -2,32 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from .. import model_files
+from .._decide import CutForTask
+from .._judge.assessment import Assessment
+from .._judge.drift import Drift, find_drift
+from .._judge.table_profile import TableProfile
+from .._rows.labels import encode_labels, known_codes
 from .._tables.encoding import TypedColumns, unknown_categories
+from .._tables.numbers import check_marks
 from .._tables.reading import TableError, TableFile
+from .._tables.target import TargetReading, read_labels
 from .._utils.progress import progress
 from .._utils.text import join_names
+from .._utils.typing import Codes
 from . import _console as console
 
 
 class TableModel:
     """A model from a file, with notes on the tables that it is applied to."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, decimal: str | None = None, thousands: str | None = None):
         self.notes: list[str] = []
         with console.collect_warnings(self.notes):
             file = model_files.read(path)
         self.manifest = file.manifest
         self.pipeline = _for_tables(file.model, path)
+        if decimal is not None or thousands is not None:
+            self._read_numbers_by(decimal, thousands)
         self.classes: list[Any] = self.pipeline.classes_.tolist()
+        self.assessment = self._stored(_assessment)
+        self.profile: TableProfile | None = self._stored(_profile)
+        self._seen = None if self.profile is None else self.profile.empty()
         self._unknown: dict[str, set[str]] = {}
+
+    def _stored(self, read: Callable[[Pipeline, dict[str, Any]], Any]) -> Any:
+        """What ``fit`` kept in the manifest, which may come from anyone."""
+        try:
+            return read(self.pipeline, self.manifest)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise console.CommandError(
+                f"The manifest of the model file does not fit its model ({error}). Fit it again."
+            ) from error
+
+    def _read_numbers_by(self, decimal: str | None, thousands: str | None) -> None:
+        """Read numbers as the user says, where not as in the table that the model learned from."""
+        typed = self.pipeline["typed"]
+        stored = typed.number_formats or {}
+        how = check_marks(decimal, thousands)
+        typed.number_formats = {
+            name: [how.decimal, how.thousands, stored.get(name, ["", "", ""])[2]]
+            for name in typed.numbers
+        }
 
     @property
     def features(self) -> list[str]:
@@ -41,17 +75,62 @@ class TableModel:
         with progress(title, file.n_rows()) as advance:
             for batch in file.batches([*self.features, *more]):
                 if len(batch):
-                    self.note_unknown_categories(batch)
                     yield batch
                 n_rows += len(batch)
                 advance(len(batch))
         if not n_rows:
             raise TableError(f"{str(file.path)!r} has no rows.")
 
-    def note_unknown_categories(self, batch: pd.DataFrame) -> None:
-        """Remember the categories in these rows that the model does not know."""
-        for column, values in unknown_categories(self.pipeline, batch).items():
-            self._unknown.setdefault(column, set()).update(map(str, values))
+    def count(self, batch: pd.DataFrame, predicted: Any = None) -> None:
+        """Remember what is in these rows, and what was predicted for them."""
+        unknown = {
+            column: set(map(str, values))
+            for column, values in unknown_categories(self.pipeline, batch).items()
+        }
+        for column, values in unknown.items():
+            self._unknown.setdefault(column, set()).update(values)
+        if self._seen is not None:
+            codes = None if predicted is None else encode_labels(predicted, self.classes).codes
+            self._seen.add(self.pipeline["typed"].transform(batch), codes, unknown)
+
+    def cut_for(self, task: str) -> None:
+        """Predict the classes that are best for a task, by the same probabilities."""
+        estimator = CutForTask(self.pipeline[-1], task)
+        self.pipeline = Pipeline([*self.pipeline.steps[:-1], ("model", estimator)])
+
+    def drift(self) -> list[Drift]:
+        """In what the rows that were counted differ from the training table."""
+        if self.profile is None or self._seen is None or not self._seen.n_rows:
+            return []
+        return find_drift(self.profile, self._seen, self.classes)
+
+    def check_drift(self, strict: bool) -> list[str]:
+        """What has moved, in words; an error where that was asked for."""
+        messages = [drift.message for drift in self.drift()]
+        if messages and strict:
+            raise console.CommandError(
+                f"--strict: the rows differ from the training table. {' '.join(messages)}"
+            )
+        return [f"Differs from the training table: {message}" for message in messages]
+
+    def read_codes(
+        self, column: pd.Series, missing_label: str | None = None
+    ) -> tuple[Codes, list[str]]:
+        """Positions of labels in the class order, −1 for none, and labels that are not known.
+
+        What a label means was decided when the model was fitted, not batch by batch.
+        """
+        is_number = type(self.classes[0]) in (int, float)
+        by_text = {} if is_number else {str(label): label for label in self.classes}
+        stored = self.manifest.get("target_reading")
+        reading = TargetReading.from_dict(stored) if stored else TargetReading()
+        if missing_label is not None:
+            reading = replace(reading, missing_label=missing_label)
+        written = read_labels(column, reading, list(by_text), as_text=not is_number)
+        labels = [by_text.get(label, label) for label in written]
+        unknown = [str(x) for x in labels if x is not None and x not in self.classes]
+        known = [x if x in self.classes else None for x in labels]
+        return known_codes(known, np.array(self.classes, dtype=object)), unknown
 
     def _check_columns(self, file: TableFile) -> None:
         present = file.columns()
@@ -75,6 +154,24 @@ class TableModel:
             for column, values in self._unknown.items()
         ]
         return [*self.notes, *unknown]
+
+
+def _assessment(pipeline: Pipeline, manifest: dict[str, Any]) -> Assessment | None:
+    stored = manifest.get("held_out")
+    if stored is None:  # averages of models keep their own
+        return Assessment.from_estimator(pipeline[-1])
+    return Assessment.from_manifest(stored, pipeline.classes_.tolist())
+
+
+def _profile(pipeline: Pipeline, manifest: dict[str, Any]) -> TableProfile | None:
+    stored = manifest.get("training_table")
+    if stored is None:
+        return None
+    profile = TableProfile.from_manifest(stored)
+    names = {*profile.numbers, *profile.categories}
+    if not names <= set(pipeline["typed"].get_feature_names_out()):
+        raise ValueError("its summary of the training table is of other columns")
+    return profile
 
 
 def _for_tables(model: Any, path: Path) -> Pipeline:

@@ -14,6 +14,7 @@ from ._curves import Curves, learning_curves
 from ._gain import UnlabeledGain, gain_from_losses
 from ._problem import DiagnosisProblem, cross_validate, row_losses
 from ._shift import CovariateShift, PriorShift, check_covariate_shift, check_prior_shift
+from ._text import prior_warning, worth_in_labels
 from ._variance import VarianceEstimate, estimate_variance
 from ._verdict import Verdict, judge
 
@@ -54,7 +55,10 @@ class Diagnosis:
     covariate_shift: CovariateShift | None = None
 
     def __str__(self) -> str:
-        return self.verdict.sentence
+        sentences = [self.verdict.sentence, prior_warning(self.prior_shift)]
+        if self.curves is not None:
+            sentences.append(worth_in_labels(self.curves.equivalent))
+        return "\n".join(filter(None, sentences))
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers by name, with dicts in place of objects."""

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._judge.held_out import HeldOutPredictions
 from .._risk.losses import get_loss
-from .._rows.labels import encode_labels, known_codes, resolve_prior
+from .._rows.class_shares import resolve_prior
+from .._rows.labels import encode_labels, known_codes
 from .._score import KernelOrdinalClassifierCV, LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from .._utils.typing import Array, Codes
 from ..metrics import metric_for_task

@@ -1,4 +1,4 @@
-"""Results of a diagnosis as sentences, for the command line and the report."""
+"""Results of a diagnosis as sentences."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ if TYPE_CHECKING:
     from ._curves import EquivalentLabels
     from ._shift import PriorShift
 
-FITS = {"SV": "labelled rows alone (SV)", "SEMI": "with unlabelled rows (SEMI)"}
-TOO_FEW_TO_CHECK = (
-    "Whether the unlabelled rows are of the same kind cannot be checked: there are too few rows. "
-    "It takes ten labelled and ten unlabelled ones."
-)
 _SURPRISE = 0.001
 
 

@@ -80,7 +80,7 @@ def _variance_at(
     center, spread = X.mean(axis=0), X.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     model = problem.fit(fitted, 0.0)
-    loss = get_loss(model.loss, model.margin)
+    loss = get_loss(model.loss, model.margin, model.link)
     codes = problem.codes[rows]
     coef = getattr(model, "coef_", np.empty(0))
     of_parameters = len(coef) == X.shape[1] and loss.margin.smooth and model.l2 > 0

@@ -64,7 +64,7 @@ def judge(
             "Can't tell: no class has two labels, so nothing can be held out to compare on. "
             "Label more rows.",
         )
-    return _of_gain(gain, metric, n_unlabeled)
+    return verdict_of_gain(gain, metric, n_unlabeled)
 
 
 def _of_prior_shift(shift: PriorShift, classes: NDArray[Any], prior_is_given: bool) -> str:
@@ -89,7 +89,8 @@ def _of_covariate_shift(shift: CovariateShift) -> str:
     )
 
 
-def _of_gain(gain: UnlabeledGain, metric: str, n_unlabeled: int) -> Verdict:
+def verdict_of_gain(gain: UnlabeledGain, metric: str, n_unlabeled: int) -> Verdict:
+    """The verdict from a gain alone."""
     change = f"the {metric} is {gain.semi:.3f} with them and {gain.supervised:.3f} without"
     if gain.supervised == 0:
         return Verdict(

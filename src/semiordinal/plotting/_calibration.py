@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from .._rows.labels import known_codes
-from .._utils.text import pluralize
+from .._utils.text import class_names, pluralize
 from .._utils.typing import Array
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, drawn_names, ink, new_axes
+from ._style import add_legend, class_colors, drawn_names, ink, new_axes
 
 
 @dataclass(frozen=True, eq=False)

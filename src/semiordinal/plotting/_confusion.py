@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from .._rows.labels import encode_labels, known_codes
-from .._utils.text import pluralize
+from .._utils.text import class_names, pluralize
 from .._utils.typing import Array
 from ._display import Display, Point, Table
-from ._style import METHOD_COLORS, class_names, ink, new_axes, set_class_ticks
+from ._style import METHOD_COLORS, ink, new_axes, set_class_ticks
 
 # With more classes than this the counts no longer fit into their cells.
 _MOST_WITH_COUNTS = 12

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._utils.text import class_names
 from .._utils.typing import Array
 from ._display import Display, Point, Table
 from ._style import (
     LONGEST_NAME,
     add_legend,
-    class_names,
     drawn_names,
     method_colors,
     method_marker,

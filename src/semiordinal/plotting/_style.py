@@ -74,17 +74,6 @@ def ink() -> str:
     return color
 
 
-def class_names(classes: Any) -> list[str]:
-    """Classes as text; whole numbers without a decimal point.
-
-    Examples
-    --------
-    >>> class_names([1.0, 2.5, "high"])
-    ['1', '2.5', 'high']
-    """
-    return [f"{c:g}" if isinstance(c, float | np.floating) else str(c) for c in classes]
-
-
 def without_formulas(text: str) -> str:
     """Text to be drawn, in which a dollar sign begins no formula."""
     return text.replace("$", r"\$")

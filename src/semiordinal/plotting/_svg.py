@@ -12,6 +12,7 @@ import re
 from html import escape
 from typing import Any
 
+from .._utils.text import visible
 from ._display import Display
 from ._style import METHOD_COLORS, METHOD_COLORS_ON_DARK, class_colors
 
@@ -80,31 +81,38 @@ def page_svg(
         stream = io.StringIO()
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
         hits = _hits(display, ax, size[1])
-    text = stream.getvalue()
+    lines = map(visible, stream.getvalue().split("\n"))
+    text = "\n".join(lines)
     text = text[text.index("<svg") :]
     # A description in RDF that says nothing, and a style that would hold for the whole page.
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
-    text = re.sub(r'\b(id="|url\(#|href="#)', rf"\g<1>{name}-", text)
     variables = {c.lower(): f"var({v})" for v, c in page_colors(n_classes, on_dark=False).items()}
     variables[_INK] = "currentColor"
-    text = re.sub(
-        r'style="[^"]*"',
-        lambda style: re.sub(
-            r"#[0-9a-fA-F]{6}",
-            lambda color: variables.get(color[0].lower(), color[0]),
-            style[0].replace("'DejaVu Sans'", _FONT),
-        ),
-        text,
-    )
+    # Within tags alone: between them are names of columns and classes, which stay as they are.
+    text = re.sub(r"<[^>]*>", lambda tag: _page_tag(tag[0], name, variables), text)
     width, height = (round(side * _POINTS_PER_INCH) for side in size)
     wide, high = (round(side * _PIXELS_PER_INCH) for side in size)
-    label = escape(description, quote=True)
+    label = escape(visible(description), quote=True)
     head = (
         f'<svg viewBox="0 0 {width} {height}" width="{wide}" height="{high}" role="img" '
         f'aria-label="{label}" xmlns:xlink="http://www.w3.org/1999/xlink">'
     )
     text = re.sub(r"<svg[^>]*>", lambda _: head, text, count=1)
     return text.rstrip().removesuffix("</svg>") + f'<g class="hits">{hits}</g></svg>'
+
+
+def _page_tag(tag: str, name: str, variables: dict[str, str]) -> str:
+    """A tag of the picture, with identifiers and colours of the page."""
+    tag = re.sub(r'\b(id="|url\(#|href="#)', rf"\g<1>{name}-", tag)
+    return re.sub(
+        r'style="[^"]*"',
+        lambda style: re.sub(
+            r"#[0-9a-fA-F]{6}",
+            lambda color: variables.get(color[0].lower(), color[0]),
+            style[0].replace("'DejaVu Sans'", _FONT),
+        ),
+        tag,
+    )
 
 
 def _hits(display: Display, ax: Any, height: float) -> str:
@@ -115,6 +123,6 @@ def _hits(display: Display, ax: Any, height: float) -> str:
         x, y = ax.transData.transform((point.x, point.y)) * to_points
         circles.append(
             f'<circle class="hit" cx="{x:.1f}" cy="{height * _POINTS_PER_INCH - y:.1f}" '
-            f'r="{_REACH}"><title>{escape(point.text)}</title></circle>'
+            f'r="{_REACH}"><title>{escape(visible(point.text))}</title></circle>'
         )
     return "".join(circles)

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.stats import gaussian_kde
 
 from .._rows.labels import known_codes
-from .._utils.text import pluralize
+from .._utils.text import class_names, pluralize
 from .._utils.typing import Array
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, drawn_names, ink, new_axes, spaced
+from ._style import add_legend, class_colors, drawn_names, ink, new_axes, spaced
 
 _GRID = 400
 _SHOWN = 17  # grid points in the table

@@ -8,10 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._utils.text import class_names
 from .._utils.typing import Array
 from ..theory import RiskVariance
 from ._display import Display, Point, Table
-from ._style import add_legend, class_colors, class_names, drawn_names, ink, method_colors, new_axes
+from ._style import add_legend, class_colors, drawn_names, ink, method_colors, new_axes
 
 _HIGHEST = 2.0  # ratios above are cut off: what matters happens around one
 _SHOWN_WEIGHTS = np.linspace(0, 1, 11)

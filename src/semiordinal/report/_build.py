@@ -1,52 +1,48 @@
-"""From rows and labels to the page."""
+"""From a fitted model, and rows if there are any, to the page."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plotting import Table
-from . import _sections as sections
-from ._findings import find
+from .._judge.assessment import Assessment
+from .._rows.labels import known_codes
+from .._utils.text import class_names
 from ._page import Page
 from ._render import render
-from ._verdict import diagnosis_section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ._findings import Findings
 
 
 def build_report(
-    X: Any,
-    y: Any,
-    estimator: Any,
+    model: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     title: str = "Ordinal classes",
-    feature_names: list[str] | None = None,
-    columns: list[Table] | None = None,
-    notes: list[str] | None = None,
-    details: dict[str, str] | None = None,
+    is_training: bool = True,
     random_state: int = 0,
 ) -> str:
-    """A report on a classifier and its data, as one HTML page that needs nothing else.
+    """A page about a fitted classifier, as one HTML file that needs nothing else.
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-        Labels; NaN, None or pd.NA where a row has none.
-    estimator : LinearOrdinalClassifier or KernelOrdinalClassifier, fitted or not
-        The report is about its settings as they are, which are not tuned; its
-        ``unlabeled_weight`` must be above zero.
+    model : fitted classifier, or Pipeline that ends in one
+        How good it is comes from the rows that it held out when it was fitted, as
+        `AutoOrdinalClassifier`, the tuned and the calibrated classifiers do.
+    X : array or data frame of shape (n_samples, n_features), optional
+        Rows to show what drives predictions, and single rows.
+    y : array-like of shape (n_samples,), optional
+        Their labels; NaN, None or pd.NA where a row has none.
     title : str
-    feature_names : list of str, optional
-        By default those of a data frame, or x0, x1, ...
-    columns : list of Table, optional
-        More about the columns, for the overview of the data.
-    notes : list of str, optional
-        What readers should know about the data.
-    details : dict of str, optional
-        How the report came about; shown at its end.
+    is_training : bool, default=True
+        Whether the model was fitted to these very rows.
     random_state : int, default=0
-        The same rows and seed give the same page, byte for byte.
+        The same model, rows and seed give the same page, byte for byte.
 
     Returns
     -------
@@ -54,34 +50,78 @@ def build_report(
 
     Examples
     --------
-    >>> from semiordinal import LinearOrdinalClassifier
-    >>> from semiordinal.datasets import load_diabetes_stages
+    >>> from semiordinal import LinearOrdinalClassifierCV
+    >>> from semiordinal.datasets import load_diabetes_stages, mask_labels
     >>> X, stages = load_diabetes_stages()
-    >>> html = build_report(X, stages, LinearOrdinalClassifier(), title="Diabetes stages")
-    >>> "nothing to judge" in html
+    >>> y = mask_labels(stages, 60, random_state=0)
+    >>> html = build_report(LinearOrdinalClassifierCV(random_state=0).fit(X, y), X, y)
+    >>> "Of 100 rows like these" in html
     True
     """
-    if feature_names is None:
-        known = getattr(X, "columns", None)
-        n_features = np.shape(X)[1]
-        feature_names = [f"x{j}" for j in range(n_features)] if known is None else list(known)
-    findings = find(X, y, estimator, random_state)
+    # These need pandas, which the core does without.
+    from ._findings import find
+    from ._subject import ShownRows, Subject
+
+    estimator = model[-1] if hasattr(model, "named_steps") else model
+    rows = None
+    summary: dict[str, Any] = {}
+    if X is not None:
+        frame = _as_frame(X, estimator)
+        codes = np.full(len(frame), -1)
+        if y is not None:
+            codes = known_codes(y, estimator.classes_, getattr(estimator, "missing_label", np.nan))
+        rows = ShownRows(frame, codes, is_training)
+        if is_training and y is not None:
+            counts = np.bincount(codes[codes >= 0], minlength=len(estimator.classes_))
+            names = class_names(estimator.classes_.tolist())
+            summary = {
+                "labeled": int((codes >= 0).sum()),
+                "unlabeled": int((codes < 0).sum()),
+                "class_counts": dict(zip(names, counts.tolist(), strict=True)),
+            }
+    subject = Subject(model, Assessment.from_estimator(estimator), rows, summary)
+    findings = find(subject, random_state)
+    return render_findings(findings, title, [], {"seed": str(random_state)})
+
+
+def _as_frame(X: Any, estimator: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        return X
+    values = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    known = getattr(estimator, "feature_names_in_", None)
+    names = [f"x{j}" for j in range(values.shape[1])] if known is None else list(known)
+    return pd.DataFrame(values, columns=names)
+
+
+def render_findings(
+    findings: Findings,
+    title: str,
+    notes: list[str],
+    details: dict[str, str],
+) -> str:
+    """The page of what was found, with notes on the data and how it was made."""
+    from . import _sections as sections
+
     page = Page(
         title,
+        sections.headline(findings),
         sections.facts(findings),
         sections.model_note(findings),
-        findings.diagnosis.verdict.sentence,
-        findings.diagnosis.verdict.answer,
         [
             sections.errors_section(findings),
-            diagnosis_section(findings.diagnosis),
-            sections.comparison_section(findings),
-            sections.scores_section(findings),
+            sections.classes_section(findings),
+            sections.groups_section(findings),
+            sections.drivers_section(findings),
+            sections.rows_section(findings),
+            sections.unsure_section(findings),
             sections.calibration_section(findings),
-            sections.coefficients_section(findings, [str(name) for name in feature_names]),
-            sections.data_section(findings, columns or [], notes or []),
+            sections.unlabeled_section(findings),
+            sections.data_section(findings, notes),
+            sections.drift_section(findings),
+            sections.statistics_section(findings),
         ],
-        len(findings.problem.classes),
+        len(findings.subject.classes),
     )
-    settings = {name: str(value) for name, value in findings.problem.estimator.get_params().items()}
-    return render(page, {**(details or {}), "seed": str(random_state), **settings})
+    return render(page, details)

@@ -1,114 +1,141 @@
-"""All numbers of a report: fits, held-out predictions, intervals and the diagnosis."""
+"""All that a page tells of its subject, as numbers and sentences."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from .._judge.held_out import HeldOutPredictions
 from .._utils.typing import Array
-from ..diagnosis import Diagnosis, bootstrap_coefficients
+from ..diagnosis import Verdict, bootstrap_coefficients
 from ..diagnosis._coefficients import enough_for_intervals
-from ..diagnosis._diagnose import diagnose_problem
-from ..diagnosis._problem import DiagnosisProblem, cross_validate, split_labels
-from ..model_selection import Split
+from ..diagnosis._model_verdict import judge_model
+from ..diagnosis._problem import label_values
+from ..plotting._importance import EffectDisplay
+from ._drivers import (
+    Explanation,
+    Importance,
+    effects,
+    explained_rows,
+    importances,
+    sample_rows,
+    unsure_rows,
+)
+from ._groups import Group, find_groups
+from ._subject import ShownRows, Subject
 
-_MOST_UNLABELED = 5000
+_MOST_UNLABELED = 2000
 _MOST_DRAWS, _FEWEST_DRAWS = 100, 30
-_ROWS_OF_DRAWS = 500_000  # rows times bootstrap draws, about
+_ROWS_OF_DRAWS = 200_000  # rows times bootstrap draws, about
+_MOST_PREDICTED = 5000
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Of a linear model, per standard deviation of the columns, with 90 % intervals if known."""
+
+    names: list[str]
+    values: Array
+    intervals: Array | None
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a report shows.
+    """What a page shows beside the errors, which the subject itself has."""
 
-    Attributes
-    ----------
-    problem : DiagnosisProblem
-        The rows that were used.
-    models : dict
-        The fits to all of them by name: ``"SV"``, and ``"SEMI"`` if rows are unlabelled.
-    held_out : dict
-        By the same names, and ``"guess"``: the median class of the labels for every row;
-        empty where nothing can be held out. Rows are held out once in each round.
-    n_rounds : int
-    coefficients : tuple of arrays or None
-        Coefficients per standard deviation of the columns of the last model, (p,), and their
-        intervals, (p, 2), or None where the labels are too few.
-    diagnosis : Diagnosis
-    """
+    subject: Subject
+    verdict: Verdict
+    importances: list[Importance] = field(default_factory=list)
+    effects: list[EffectDisplay] = field(default_factory=list)
+    explained: list[Explanation] = field(default_factory=list)
+    unsure: list[Explanation] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+    coefficients: Coefficients | None = None
+    predicted_shares: Array | None = None
 
-    problem: DiagnosisProblem
-    models: dict[str, Any]
-    held_out: dict[str, HeldOutPredictions]
-    n_rounds: int
-    coefficients: tuple[Array, Array | None] | None
-    diagnosis: Diagnosis
-
-    @property
-    def model(self) -> Any:
-        """The fit that the report is about: with unlabelled rows, if there are any."""
-        return list(self.models.values())[-1]
-
-    @property
-    def model_held_out(self) -> HeldOutPredictions | None:
-        """Predictions of that fit for held-out rows, in all rounds."""
-        return self.held_out.get(list(self.models)[-1])
-
-    @property
-    def row_counts(self) -> Array:
-        """How much each held-out row counts, so that all rounds together count once."""
-        predictions = self.held_out["SV"]
-        weights = predictions.weights
-        return (np.ones(len(predictions.codes)) if weights is None else weights) / self.n_rounds
+    def as_dict(self) -> dict[str, Any]:
+        """All figures by name, with dicts in place of objects."""
+        return {
+            "unlabeled_rows": asdict(self.verdict),
+            "importance": [asdict(each) for each in self.importances],
+            "effects": [
+                {
+                    "column": each.column,
+                    "values": each.labels,
+                    "classes": each.classes,
+                    "shares": each.shares,
+                }
+                for each in self.effects
+            ],
+            "explained_rows": [asdict(each) for each in self.explained],
+            "least_sure_rows": [asdict(each) for each in self.unsure],
+            "groups": [asdict(each) for each in self.groups],
+            "coefficients": None if self.coefficients is None else asdict(self.coefficients),
+            "predicted_shares": self.predicted_shares,
+            "drift": self.subject.drift,
+        }
 
 
-def find(X: Any, y: Any, estimator: Any, seed: int) -> Findings:
-    """Fit to all rows and to parts of them, predict the others, and diagnose."""
-    problem = DiagnosisProblem.from_data(X, y, estimator, _MOST_UNLABELED, seed)
-    models = problem.fit_both(np.arange(len(problem.codes)))
-    splits = problem.splits()
-    held_out = cross_validate(problem, splits)
-    diagnosis = diagnose_problem(problem, held_out)
-    if splits:
-        held_out["guess"] = _guess_median(problem, splits)
+def find(subject: Subject, seed: int) -> Findings:
+    """Ask the model about its rows, if there are any; nothing is fitted but for intervals."""
+    verdict = judge_model(subject.assessment, int(subject.summary.get("unlabeled", 0)))
+    rows = subject.rows
+    if rows is None:
+        return Findings(subject, verdict)
+    sample = sample_rows(rows, seed)
+    by_worth = importances(subject, rows, sample, seed)
+    columns = [each.column for each in by_worth]
+    matter = [each.column for each in by_worth if each.moved > 0]
+    groups = [] if subject.assessment is None else find_groups(rows, subject.assessment)
     return Findings(
-        problem,
-        models,
-        held_out,
-        len(splits) // problem.n_folds,
-        _coefficients(problem, list(models.values())[-1]),
-        diagnosis,
+        subject,
+        verdict,
+        by_worth,
+        effects(subject, rows, sample, matter),
+        explained_rows(subject, rows, sample, columns),
+        unsure_rows(subject, rows, sample) if subject.has_probabilities else [],
+        groups,
+        _coefficients(subject, rows, seed),
+        _predicted_shares(subject, rows),
     )
 
 
-def _guess_median(problem: DiagnosisProblem, splits: list[Split]) -> HeldOutPredictions:
-    """The median class of the training labels, as the prediction for every test row."""
-    parts = []
-    for train, test in splits:
-        labeled, _ = split_labels(problem, train)
-        shares = np.bincount(problem.codes[labeled], problem.row_weights[labeled])
-        median = int(np.argmax(shares.cumsum() >= shares.sum() / 2))
-        parts.append(problem.held_out(test, np.full(len(test), median)))
-    return HeldOutPredictions.concatenate(parts)
+def _predicted_shares(subject: Subject, rows: ShownRows) -> Array:
+    """Shares of the classes that are predicted for the rows without a label, or else for all."""
+    unlabeled = np.flatnonzero(rows.codes < 0)
+    shown = unlabeled if len(unlabeled) else np.arange(len(rows.codes))
+    step = max(1, len(shown) // _MOST_PREDICTED)
+    codes = subject.codes(rows.frame.iloc[shown[::step]])
+    return np.bincount(codes, minlength=len(subject.classes)) / len(codes)
 
 
-def _coefficients(problem: DiagnosisProblem, model: Any) -> tuple[Array, Array | None] | None:
-    """Coefficients of a linear model per standard deviation, with 90 % bootstrap intervals."""
-    coef = getattr(model, "coef_", None)
-    if coef is None or len(coef) != problem.X.shape[1]:
+def _coefficients(subject: Subject, rows: ShownRows, seed: int) -> Coefficients | None:
+    """Those of a linear model; None for others."""
+    estimator = subject.estimator
+    coef = getattr(estimator, "coef_", None)
+    if coef is None or len(coef) != getattr(estimator, "n_features_in_", -1):
         return None
-    X = problem.X
+    random = np.random.default_rng(seed)
+    unlabeled = random.permutation(np.flatnonzero(rows.codes < 0))[:_MOST_UNLABELED]
+    used = np.sort(np.concatenate([np.flatnonzero(rows.codes >= 0), unlabeled]))
+    frame = rows.frame.iloc[used]
+    X = subject.encoded(frame)
+    X = X if hasattr(X, "multiply") else np.asarray(X, dtype=float)
+    names = subject.summary.get("encoded_names") or [str(name) for name in rows.frame.columns]
     mean = np.asarray(X.mean(axis=0)).ravel()
     square = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X**2).mean(axis=0)).ravel()
     deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
-    if not enough_for_intervals(problem.codes):
-        return coef * deviation, None
-    n_draws = int(np.clip(_ROWS_OF_DRAWS // X.shape[0], _FEWEST_DRAWS, _MOST_DRAWS))
-    rows = np.arange(X.shape[0])
-    ends = bootstrap_coefficients(
-        model, X, problem.label_values(rows), n_draws, random_state=problem.seed
-    )
-    return coef * deviation, ends * deviation[:, None]
+    codes = rows.codes[used]
+    plain = getattr(estimator, "estimator_", estimator)
+    if not rows.is_training or not enough_for_intervals(codes) or not hasattr(plain, "l2"):
+        return Coefficients(names, coef * deviation, None)
+    n_draws = int(np.clip(_ROWS_OF_DRAWS // len(codes), _FEWEST_DRAWS, _MOST_DRAWS))
+    labels = label_values(codes, np.array(subject.classes, dtype=object))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        X = X.tocsr() if hasattr(X, "tocsr") else X
+        ends = bootstrap_coefficients(plain, X, labels, n_draws, random_state=seed)
+    return Coefficients(names, coef * deviation, ends * deviation[:, None])

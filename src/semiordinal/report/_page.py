@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._utils.text import format_value
 from ..plotting import Display, Table
 from ..plotting._svg import page_svg
 
@@ -21,8 +22,17 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Card:
+    """A few lines of their own under a title."""
+
+    title: str
+    text: str
+    more: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Section:
-    """A part of the page under a heading."""
+    """A part of the page under a heading; what is folded opens with a click."""
 
     name: str
     title: str
@@ -30,6 +40,8 @@ class Section:
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)
+    is_folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,10 +57,9 @@ class Page:
     """All that the page shows."""
 
     title: str
+    headline: str
     facts: list[Fact]
     model_note: str
-    verdict: str
-    answer: str
     sections: list[Section]
     n_classes: int
 
@@ -67,17 +78,19 @@ def figure(
 
 
 def cell(value: Any) -> str:
-    """A value as the page shows it: numbers short, a dash where there is none.
+    """A value as the page shows it: numbers as people write them, a dash where there is none.
 
     Examples
     --------
-    >>> [cell(x) for x in (-0.12345, 1234.5, 3, float("nan"), float("inf"), "a")]
-    ['−0.123', '1.23e+03', '3', '–', '∞', 'a']
+    >>> [cell(x) for x in (-0.12345, 1234.5, 1234567, 3, float("nan"), float("inf"), "a", None)]
+    ['−0.123', '1,234', '1,234,567', '3', '–', '∞', 'a', '–']
     """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
-        if value != value:
-            return "–"
-        if value in (float("inf"), float("-inf")):
-            return "∞" if value > 0 else "−∞"
-        return f"{value:.3g}".replace("-", "−")
+        return format_value(value)
+    if isinstance(value, int):
+        return f"{value:,}".replace("-", "−")
     return str(value)

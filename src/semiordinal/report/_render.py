@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .. import __version__
 from .._utils.files import atomic_write
+from .._utils.text import visible
 from ..plotting._svg import page_colors
 from ._page import Page, cell
 
@@ -33,6 +34,8 @@ def render(page: Page, details: dict[str, str]) -> str:
         loader=PackageLoader(__package__),
         autoescape=True,
         undefined=StrictUndefined,
+        # Names of columns and classes may hold marks that turn the text around them.
+        finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -45,8 +48,8 @@ def render(page: Page, details: dict[str, str]) -> str:
         page=page,
         details=details,
         version=__version__,
-        style=Markup(_style(page.n_classes)),
-        script=Markup(script),
+        style=Markup(_style(page.n_classes)),  # noqa: S704 (our own, not of the data)
+        script=Markup(script),  # noqa: S704
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
         svg=Markup,
     )

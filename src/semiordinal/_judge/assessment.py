@@ -1,0 +1,211 @@
+"""What held-out rows say of a fitted model: the one source of all errors that are printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._decide import best_classes
+from .._risk.losses import get_loss
+from .._utils.text import class_names
+from .._utils.typing import Array, Codes
+from ..metrics import TASKS, MeanEstimate, mean_and_standard_error, metric_for_task
+from .held_out import HeldOutPredictions
+
+FLOOR = "constant"
+# What a model may be compared with, the most telling first.
+_EQUALS = ("without_shares", "SV-CV", "SV", "linear", FLOOR)
+_DIGITS = 4  # of probabilities in model files
+
+
+@dataclass(frozen=True)
+class ClassRecall:
+    """How many held-out rows of a class were found."""
+
+    label: str
+    n_rows: int
+    n_found: int
+    n_near: int  # found, or one class off
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Predictions for held-out rows, of a model and of what it is compared with.
+
+    Parameters
+    ----------
+    classes : list
+    task : str
+        The loss that the model is for: "absolute", "zero_one" or "squared".
+    predictions : dict of HeldOutPredictions
+        Those of the model come first. ``"constant"`` is the floor: the class of the least error
+        among the labels that were not held out, for every row.
+    rows : array of shape (n_held_out,)
+        Which of the labelled rows, in their order, were held out.
+    """
+
+    classes: list[Any]
+    task: str
+    predictions: dict[str, HeldOutPredictions]
+    rows: Codes
+
+    @property
+    def name(self) -> str:
+        """Of the model among the predictions."""
+        return next(iter(self.predictions))
+
+    @property
+    def names(self) -> list[str]:
+        """The classes as people write them."""
+        return class_names(self.classes)
+
+    @property
+    def model(self) -> HeldOutPredictions:
+        """Predictions of the model itself."""
+        return self.predictions[self.name]
+
+    @property
+    def metric(self) -> str:
+        """The error that the model is for: MAE, MZE or MSE."""
+        return metric_for_task(self.task)
+
+    @property
+    def against(self) -> str:
+        """Name of what the model is compared with: its equal that knows less, if there is one."""
+        known = (name for name in _EQUALS if name in self.predictions and name != self.name)
+        return next(known)
+
+    def error(self, name: str, metric: str | None = None) -> MeanEstimate:
+        """A mean error with its standard error, by default in the metric of the task."""
+        held_out = self.predictions[name]
+        return mean_and_standard_error(held_out.errors(metric or self.metric), held_out.weights)
+
+    def change(self, against: str | None = None) -> MeanEstimate:
+        """By how much the model's error exceeds that of another, compared row by row."""
+        other = self.predictions[against or self.against]
+        difference = self.model.errors(self.metric) - other.errors(self.metric)
+        return mean_and_standard_error(difference, self.model.weights)
+
+    def shares_by_distance(self) -> Array:
+        """Shares of rows that are exactly right, one class off, two, and so on: (K,)."""
+        distances = np.abs(self.model.codes - self.model.predicted)
+        totals = np.bincount(distances, self.model.weights, len(self.classes))
+        return np.asarray(totals / totals.sum())
+
+    def recalls(self) -> list[ClassRecall]:
+        """How many rows of each class were found."""
+        distances = np.abs(self.model.codes - self.model.predicted)
+        found = []
+        for code, label in enumerate(self.names):
+            of_class = distances[self.model.codes == code]
+            counts = (len(of_class), int((of_class == 0).sum()), int((of_class <= 1).sum()))
+            found.append(ClassRecall(label, *counts))
+        return found
+
+    def figures(self) -> dict[str, Any]:
+        """All errors, for machines and for the model file."""
+        change = self.change()
+        return {
+            "rows": len(self.model.codes),
+            "metric": self.metric,
+            "scores": {name: each.scores() for name, each in self.predictions.items()},
+            "standard_errors": {
+                name: {metric: self.error(name, metric).standard_error for metric in TASKS}
+                for name in self.predictions
+            },
+            "change": {"metric": self.metric, "against": self.against, **change._asdict()},
+            "distances": self.shares_by_distance(),
+            "recall": [vars(recall) for recall in self.recalls()],
+        }
+
+    def to_manifest(self) -> dict[str, Any]:
+        """The predictions as JSON can hold them."""
+        cumulative = self.model.cumulative
+        weights = self.model.weights
+        return {
+            "task": self.task,
+            "rows": self.rows.tolist(),
+            "codes": self.model.codes.tolist(),
+            "weights": None if weights is None else weights.tolist(),
+            "predicted": {name: e.predicted.tolist() for name, e in self.predictions.items()},
+            "cumulative": None if cumulative is None else cumulative.round(_DIGITS).tolist(),
+        }
+
+    @classmethod
+    def from_manifest(cls, stored: dict[str, Any], classes: list[Any]) -> Self:
+        """What `to_manifest` gave; raises ValueError where it does not fit together."""
+        codes = _codes(stored["codes"], len(classes))
+        weights = None if stored["weights"] is None else np.array(stored["weights"], dtype=float)
+        predicted = {str(k): _codes(v, len(classes)) for k, v in stored["predicted"].items()}
+        cumulative = None
+        if stored["cumulative"] is not None:
+            cumulative = np.array(stored["cumulative"], dtype=float)
+        rows = np.array(stored["rows"], dtype=np.intp)
+        parts = [rows, *predicted.values()]
+        parts += [part for part in (weights, cumulative) if part is not None]
+        if any(len(part) != len(codes) for part in parts) or stored["task"] not in TASKS.values():
+            raise ValueError("its held-out predictions do not fit together")
+        if FLOOR not in predicted:
+            raise ValueError("its held-out predictions lack those of a constant class")
+        return cls(classes, stored["task"], _same_rows(codes, predicted, cumulative, weights), rows)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self | None:
+        """Of a model that held rows out when it was fitted; None for others."""
+        codes = getattr(estimator, "held_out_codes_", None)
+        if codes is None or not len(codes):
+            return None
+        classes = estimator.classes_.tolist()
+        cumulative = estimator.held_out_cumulative_
+        if hasattr(estimator, "held_out_classes_"):  # an average of models
+            predicted = estimator.held_out_classes_
+            rows, weights = estimator.held_out_rows_, estimator.held_out_weights_
+            return cls(
+                classes, estimator.task, _same_rows(codes, predicted, cumulative, weights), rows
+            )
+        task = _task(estimator)
+        probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+        by_name = {"model": best_classes(probabilities, task), FLOOR: _constants(codes, task)}
+        weights = getattr(estimator, "held_out_weights_", None)  # not in older files
+        rows = np.arange(len(codes))
+        return cls(classes, task, _same_rows(codes, by_name, cumulative, weights), rows)
+
+
+def _task(estimator: Any) -> str:
+    if hasattr(estimator, "task"):
+        return str(estimator.task)
+    return get_loss(estimator.loss, estimator.margin).task
+
+
+def _codes(values: Any, n_classes: int) -> Codes:
+    codes = np.array(values, dtype=np.intp)
+    if codes.ndim != 1 or (codes < 0).any() or (codes >= n_classes).any():
+        raise ValueError("its held-out predictions are of classes that it does not have")
+    return codes
+
+
+def _same_rows(
+    codes: Codes, predicted: dict[str, Codes], cumulative: Array | None, weights: Array | None
+) -> dict[str, HeldOutPredictions]:
+    """Predictions by name; the probabilities are those of the first."""
+    first = next(iter(predicted))
+    return {
+        name: HeldOutPredictions(codes, each, cumulative if name == first else None, weights)
+        for name, each in predicted.items()
+    }
+
+
+def _constants(codes: Codes, task: str) -> Codes:
+    """For each row, the class of the least error for all others."""
+    n_classes = int(codes.max()) + 1
+    counts = np.bincount(codes)
+    of_others = counts - np.eye(n_classes)  # (the row's class, class)
+    return np.asarray(best_classes(of_others, task)[codes])
+
+
+def constant_class(codes: Codes, n_classes: int, task: str) -> int:
+    """The class of the least error for rows of these classes."""
+    shares = np.bincount(codes, minlength=n_classes) / len(codes)
+    return int(best_classes(shares[None], task)[0])

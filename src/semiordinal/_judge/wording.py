@@ -1,0 +1,139 @@
+"""Held-out errors in sentences that need no statistics, for the command line and the page."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..metrics import MeanEstimate
+from .assessment import FLOOR, Assessment
+
+_CONSTANTS = {
+    "absolute": "the median class",
+    "zero_one": "the most frequent class",
+    "squared": "the class nearest to the mean",
+}
+_ERRORS = {
+    "MAE": "average error",
+    "MZE": "share of wrong predictions",
+    "MSE": "mean squared error",
+}
+# What the model is compared with, and what it has that the other lacks.
+_EQUALS = {
+    "without_shares": ("the same model without the class shares", "The class shares"),
+    "SV-CV": ("the same kind of model without the unlabelled rows", "The unlabelled rows"),
+    "SV": ("the same model without the unlabelled rows", "The unlabelled rows"),
+    "linear": ("its linear model alone", "Averaging several kinds of models"),
+    FLOOR: ("always predicting the same class", "Looking at the columns"),
+}
+_CLEAR = 2.0  # standard errors
+
+
+def estimate_text(estimate: MeanEstimate, metric: str = "MAE") -> str:
+    """An error with its standard error, as people write them.
+
+    Examples
+    --------
+    >>> estimate_text(MeanEstimate(0.41234, 0.0321)), estimate_text(MeanEstimate(0.4, 0.03), "MZE")
+    ('0.412 ± 0.032', '40.0 % ± 3.0 %')
+    """
+    mean, spread = float(estimate.mean), float(estimate.standard_error)
+    if metric == "MZE":
+        return f"{mean:.1%}".replace("%", " %") + (
+            "" if math.isnan(spread) else f" ± {spread:.1%}".replace("%", " %")
+        )
+    return f"{mean:.3f}" + ("" if math.isnan(spread) else f" ± {spread:.3f}")
+
+
+def floor_name(assessment: Assessment) -> str:
+    """Which class is predicted where nothing is known of a row."""
+    seen = np.unique(assessment.predictions[FLOOR].predicted)
+    which = f" ({assessment.names[seen[0]]})" if len(seen) == 1 else ""
+    return f"{_CONSTANTS[assessment.task]}{which}"
+
+
+def error_sentence(assessment: Assessment) -> str:
+    """How far off the model is, beside always predicting the same class."""
+    metric = assessment.metric
+    own = estimate_text(assessment.error(assessment.name), metric)
+    floor = estimate_text(assessment.error(FLOOR), metric)
+    how = {
+        "MAE": f"is {own} classes off on average",
+        "MZE": f"is wrong for {own} of them",
+        "MSE": f"has a mean squared error of {own} classes",
+    }[metric]
+    text = (
+        f"On labelled rows that were held out, the model {how} (± one standard error). Always "
+        f"predicting {floor_name(assessment)} would give {floor}."
+    )
+    gain = assessment.change(FLOOR)
+    if not -gain.mean > _CLEAR * gain.standard_error:  # nor where it is unknown
+        text += " So nothing shows that the columns say anything about the class."
+    return text
+
+
+def equal_name(assessment: Assessment) -> str:
+    """What the model is compared with."""
+    return _EQUALS.get(assessment.against, (assessment.against, ""))[0]
+
+
+def error_name(assessment: Assessment) -> str:
+    """The error of the model's task."""
+    return {"MAE": "classes off on average"}.get(assessment.metric, _ERRORS[assessment.metric])
+
+
+def distance_sentence(assessment: Assessment) -> str:
+    """How many of a hundred rows are right, and how far off the others are."""
+    counts = whole_percents(assessment.shares_by_distance())
+    right, near, far = counts[0], counts[1], sum(counts[2:])
+    text = f"Of 100 rows like these, {right} {_are(right)} exactly right, {near} one class off"
+    if len(counts) > 2:
+        text += f" and {far} further off"
+    return f"{text}."
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def whole_percents(shares: Any) -> list[int]:
+    """Percentages as whole numbers that sum to 100.
+
+    Examples
+    --------
+    >>> whole_percents(np.array([1, 1, 1]) / 3)
+    [34, 33, 33]
+    """
+    exact = 100 * np.asarray(shares)
+    whole = np.floor(exact + 1e-9).astype(int)
+    largest = np.argsort(-(exact - whole), kind="stable")[: 100 - int(whole.sum())]
+    whole[largest] += 1
+    return [int(number) for number in whole]
+
+
+def change_sentence(assessment: Assessment) -> str:
+    """What the model gains over its equal that knows less, and whether that is sure."""
+    change, metric = assessment.change(), assessment.metric
+    other = equal_name(assessment)
+    what = _EQUALS.get(assessment.against, ("", "The model"))[1]
+    size = estimate_text(MeanEstimate(abs(change.mean), change.standard_error), metric)
+    verb = "change" if what.endswith("s") and what.startswith("The") else "changes"
+    if not change.mean:
+        return f"{what} {verb} nothing in the {_ERRORS[metric]}, compared with {other}."
+    verb = verb.replace("change", "lower" if change.mean < 0 else "raise")
+    text = f"{what} {verb} the {_ERRORS[metric]} by {size}, compared with {other}"
+    if not abs(change.mean) > _CLEAR * change.standard_error:
+        text += ": too little to tell from chance"
+    return f"{text}."
+
+
+def recall_sentence(assessment: Assessment) -> str:
+    """Classes of which hardly any row is found; empty where there are none."""
+    missed = [
+        f"{recall.label} ({recall.n_found} of {recall.n_rows})"
+        for recall in assessment.recalls()
+        if recall.n_rows and recall.n_found < recall.n_rows / 5
+    ]
+    return f"It hardly finds rows of: {', '.join(missed)}." if missed else ""

@@ -1,0 +1,59 @@
+"""Class shares of the population that errors are to mean, and what the rows say of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._rows.class_shares import ESTIMATED_PRIOR, is_of_labels
+
+if TYPE_CHECKING:
+    from .._tables.training import TrainingTable
+    from .._utils.typing import Array
+
+
+class Population(NamedTuple):
+    """Class shares that rows are to count by, if not the labels', and what to say of them."""
+
+    shares: Array | None
+    reason: str
+
+    def sentence(self, classes: list[Any]) -> str:
+        """How errors count rows."""
+        if self.shares is None:
+            return ""
+        pairs = zip(classes, self.shares, strict=True)
+        which = ", ".join(f"{label}: {share:.1%}" for label, share in pairs)
+        return f"Errors count rows so that the classes have these shares: {which}."
+
+
+def population(table: TrainingTable, class_prior: Any, seed: int, fitted: Any = None) -> Population:
+    """What labels and unlabelled rows say of class shares, by a model that holds rows out.
+
+    A fitted model that has done so is asked; else a linear one is fitted.
+    """
+    of_labels = is_of_labels(class_prior)
+    if not hasattr(fitted, "shares_reason_"):
+        if of_labels or not table.n_unlabeled:
+            return Population(None, "")
+        fitted = _judge(table, class_prior, seed)
+    uses_shares = not of_labels and table.n_unlabeled
+    return Population(fitted.class_prior_ if uses_shares else None, fitted.shares_reason_)
+
+
+def shares_for_any_model(table: TrainingTable, class_prior: Any, seed: int) -> Any:
+    """Class shares for models that cannot estimate them: estimated ones as numbers."""
+    if isinstance(class_prior, str) and class_prior == ESTIMATED_PRIOR:
+        return _judge(table, class_prior, seed).class_prior_.tolist()
+    return class_prior
+
+
+def _judge(table: TrainingTable, class_prior: Any, seed: int) -> Any:
+    from .. import LinearOrdinalClassifierCV
+
+    model = LinearOrdinalClassifierCV(
+        class_prior=class_prior,
+        unlabeled_weights=(),
+        classes=table.target.classes,
+        random_state=seed,
+    )
+    return table.fit(model)[-1]
