@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._risk.solvers import UnboundedObjectiveError
-    from ._rows.labels import ClassOrderWarning, ClassPriorWarning
+    from ._rows.class_shares import ClassPriorWarning
+    from ._rows.labels import ClassOrderWarning
     from ._score import (
+        AutoOrdinalClassifier,
+        BoostingOrdinalClassifier,
         CalibratedOrdinalClassifier,
         KernelOrdinalClassifier,
         KernelOrdinalClassifierCV,
         LinearOrdinalClassifier,
         LinearOrdinalClassifierCV,
+        TreeOrdinalClassifier,
+        elastic_net_path,
     )
     from .baselines import (
         ManifoldOrdinalClassifier,
@@ -28,9 +33,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AutoOrdinalClassifier": "._score",
+    "BoostingOrdinalClassifier": "._score",
     "CalibratedOrdinalClassifier": "._score",
     "ClassOrderWarning": "._rows.labels",
-    "ClassPriorWarning": "._rows.labels",
+    "ClassPriorWarning": "._rows.class_shares",
     "KernelOrdinalClassifier": "._score",
     "KernelOrdinalClassifierCV": "._score",
     "LinearOrdinalClassifier": "._score",
@@ -39,11 +46,15 @@ _HOMES = {
     "NeuralOrdinalClassifier": ".nn",
     "OrdinalSelfTraining": ".baselines",
     "TransductiveOrdinalClassifier": ".baselines",
+    "TreeOrdinalClassifier": "._score",
     "UnboundedObjectiveError": "._risk.solvers",
+    "elastic_net_path": "._score",
 }
 
 # Without NeuralOrdinalClassifier, so that ``from semiordinal import *`` needs no extras.
 __all__ = [
+    "AutoOrdinalClassifier",
+    "BoostingOrdinalClassifier",
     "CalibratedOrdinalClassifier",
     "ClassOrderWarning",
     "ClassPriorWarning",
@@ -54,8 +65,10 @@ __all__ = [
     "ManifoldOrdinalClassifier",
     "OrdinalSelfTraining",
     "TransductiveOrdinalClassifier",
+    "TreeOrdinalClassifier",
     "UnboundedObjectiveError",
     "__version__",
+    "elastic_net_path",
 ]
 
 

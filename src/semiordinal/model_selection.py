@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
+from . import metrics
 from ._risk.losses import get_loss
 from ._risk.risks import Risk
-from ._rows.labels import encode_labels, known_codes, resolve_prior
-from .metrics import TASKS, quadratic_kappa, task_error, task_losses
+from ._rows.class_shares import resolve_prior
+from ._rows.labels import encode_labels, known_codes
+from .metrics import TASKS, task_losses
 
 __all__ = ["LabeledKFold", "LabeledShuffleSplit", "OrdinalScorer", "SemiSupervisedScorer"]
 
@@ -189,16 +192,49 @@ _TASKS = {name.lower(): task for name, task in TASKS.items()}
 
 
 @dataclass(frozen=True)
+class _Metric:
+    """A metric by name, what of a prediction it looks at, and whether greater is better."""
+
+    function: Callable[..., float]
+    of: str  # "classes", "probabilities" or "scores"
+    sign: int
+    takes_shares: bool = True
+
+
+_METRICS = {
+    **{
+        name: _Metric(partial(metrics.task_error, task), "classes", -1)
+        for name, task in _TASKS.items()
+    },
+    "macro_mae": _Metric(metrics.macro_absolute_error, "classes", -1, takes_shares=False),
+    "max_mae": _Metric(metrics.maximum_absolute_error, "classes", -1, takes_shares=False),
+    "off_by_one": _Metric(metrics.off_by_one_accuracy, "classes", 1),
+    "qwk": _Metric(metrics.quadratic_kappa, "classes", 1),
+    "kendall_tau_b": _Metric(metrics.kendall_tau_b, "classes", 1),
+    "somers_d": _Metric(metrics.somers_d, "scores", 1),
+    "concordance": _Metric(metrics.concordance, "scores", 1),
+    "rps": _Metric(metrics.ranked_probability_score, "probabilities", -1),
+    "log_loss": _Metric(metrics.log_loss, "probabilities", -1),
+}
+
+
+@dataclass(frozen=True)
 class OrdinalScorer:
     """Scores predictions on the labelled rows alone; greater is better.
 
     Parameters
     ----------
-    metric : {"mae", "mze", "mse", "qwk"}
-        Minus the mean absolute, zero-one or squared error of positions in the class order,
-        or the quadratically weighted kappa.
+    metric : str, default="mae"
+        Of predicted classes: "mae", "mze" or "mse", minus the mean absolute, zero-one or squared
+        error of positions in the class order; "macro_mae" or "max_mae", minus the mean or the
+        largest of the mean absolute errors of each class; "off_by_one", the share that is right
+        or next to it; "qwk", the quadratically weighted kappa; "kendall_tau_b". Of scores by
+        ``predict_latent``, or else expected classes: "somers_d" and "concordance". Of
+        probabilities: "rps", minus the ranked probability score, and "log_loss", minus that.
     missing_label : scalar, optional
         By default the estimator's.
+    class_shares : array-like of shape (n_classes,), optional
+        Of the population, in class order, where the labels are not a random draw of it.
 
     Examples
     --------
@@ -217,21 +253,49 @@ class OrdinalScorer:
 
     metric: str = "mae"
     missing_label: Any = None
+    class_shares: Any = None
 
     def __post_init__(self) -> None:
-        if self.metric not in (*_TASKS, "qwk"):
-            raise ValueError(
-                f"metric={self.metric!r} is not known; choose from {[*_TASKS, 'qwk']}."
-            )
+        if self.metric not in _METRICS:
+            raise ValueError(f"metric={self.metric!r} is not known; choose from {[*_METRICS]}.")
+        if self.class_shares is not None:
+            shares = np.asarray(self.class_shares, dtype=float)
+            if shares.ndim != 1 or not (shares >= 0).all() or not np.isclose(shares.sum(), 1):
+                raise ValueError(
+                    f"class_shares={self.class_shares!r} must be one number for each class, none "
+                    "of them negative, that sum to one."
+                )
 
     def __call__(
         self, estimator: Any, X: Any, y: Any, sample_weight: NDArray[Any] | None = None
     ) -> float:
+        metric = _METRICS[self.metric]
         codes = known_codes(y, estimator.classes_, _missing_label(self, estimator))
-        predicted = known_codes(estimator.predict(X), estimator.classes_)
-        if self.metric == "qwk":
-            return quadratic_kappa(codes, predicted, sample_weight)
-        return -task_error(_TASKS[self.metric], codes, predicted, sample_weight)
+        predicted = _predictions(estimator, X, metric.of)
+        shares = {"class_shares": self._shares(estimator)} if metric.takes_shares else {}
+        return metric.sign * metric.function(codes, predicted, sample_weight, **shares)
+
+    def _shares(self, estimator: Any) -> Any:
+        n_classes = len(estimator.classes_)
+        if self.class_shares is not None and len(self.class_shares) != n_classes:
+            raise ValueError(
+                f"class_shares has {len(self.class_shares)} shares, and the estimator has "
+                f"{n_classes} classes."
+            )
+        return self.class_shares
+
+
+def _predictions(estimator: Any, X: Any, of: str) -> Any:
+    """What a metric looks at: positions of predicted classes, class probabilities or scores."""
+    if of == "probabilities":
+        return estimator.predict_proba(X)
+    if of == "classes":
+        return known_codes(estimator.predict(X), estimator.classes_)
+    final = _final(estimator)
+    if not hasattr(final, "predict_latent"):
+        return estimator.predict_proba(X) @ np.arange(len(estimator.classes_))
+    rows = estimator[:-1].transform(X) if final is not estimator else X
+    return final.predict_latent(rows)
 
 
 @dataclass(frozen=True)

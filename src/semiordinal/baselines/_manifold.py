@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
-from .._decide import ThresholdPredictor
+from .._decide import BaseOrdinalClassifier
 from .._rows import center_and_scale
-from .._rows.labels import resolve_prior
-from .._rows.training import check_every_class_labeled, fresh_fit, training_rows
+from .._rows.class_shares import resolve_prior
+from .._rows.training import check_every_class_labeled, fit_context, training_rows
 from .._utils.checks import check_count, check_flag, check_number
 from .._utils.typing import Array
 from ._graph import SmoothScores, gaussian_weights, neighbor_graph, reached_from, smooth_scores
@@ -21,7 +21,7 @@ from ._points import scaled_points
 from ._quotas import assign_by_rank, class_quotas, cut_points
 
 
-class ManifoldOrdinalClassifier(ThresholdPredictor):
+class ManifoldOrdinalClassifier(BaseOrdinalClassifier):
     """Ordinal classifier with scores that are smooth on a neighbour graph (SSMOR-style).
 
     All rows, labelled or not, are joined to their nearest neighbours with Gaussian weights
@@ -149,7 +149,7 @@ class ManifoldOrdinalClassifier(ThresholdPredictor):
         check_number("bandwidth", self.bandwidth, 0, open_low=True)
         check_number("label_weight", self.label_weight, 0, open_low=True)
         check_number("tol", self.tol, 0, open_low=True)
-        with fresh_fit(self):
+        with fit_context(self):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             check_every_class_labeled(rows.labels, rows.classes)

@@ -30,11 +30,14 @@ from importlib.util import find_spec
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading
 
 from .._risk.losses import LOSSES
 from .._score import (
+    AutoOrdinalClassifier,
     KernelOrdinalClassifier,
     KernelOrdinalClassifierCV,
     LinearOrdinalClassifier,
@@ -85,7 +88,8 @@ class Method:
     make : callable
         From `CommonSettings` and settings to an estimator.
     models : tuple of str
-        What its scores may be: "linear", "kernel", or "graph" of neighbours.
+        What its scores may be: "linear", "kernel", "graph" of neighbours, "trees", an "average"
+        of several, or "none".
     losses : tuple of str
         Losses that it can be built with; where it has no loss to choose, all of them.
     fixed : mapping
@@ -191,9 +195,64 @@ def _multinomial(common: CommonSettings, /, l2: float = 0.01, **settings: Any) -
     return PeerClassifier(logistic, l2=l2, l2_parameter="C", **settings)
 
 
+def _auto(common: CommonSettings, /, **settings: Any) -> BaseEstimator:
+    return AutoOrdinalClassifier(
+        task=LOSSES[common.loss].task,
+        class_prior=common.class_prior,
+        random_state=common.random_state,
+        **settings,
+    )
+
+
+def _by_probabilities(
+    make: Callable[[Any], BaseEstimator], common: CommonSettings, /, **settings: Any
+) -> BaseEstimator:
+    """A classifier of scikit-learn's, cut for the task as a careful user would."""
+    model = make(common.random_state)
+    return PeerClassifier(model, task=LOSSES[common.loss].task, standardize=False, **settings)
+
+
+def _forest(random_state: Any) -> BaseEstimator:
+    return RandomForestClassifier(500, min_samples_leaf=2, random_state=random_state)
+
+
+def _boosting(random_state: Any) -> BaseEstimator:
+    return HistGradientBoostingClassifier(
+        learning_rate=0.06, max_leaf_nodes=7, min_samples_leaf=5, random_state=random_state
+    )
+
+
+def _constant(random_state: Any) -> BaseEstimator:
+    return DummyClassifier(strategy="prior")
+
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        Method(
+            "auto",
+            "Several kinds of models, averaged: what the command fit saves.",
+            _auto,
+            models=("average",),
+        ),
+        Method(
+            "forest",
+            "scikit-learn's random forest on the labelled rows, cut for the task.",
+            partial(_by_probabilities, _forest),
+            models=("trees",),
+        ),
+        Method(
+            "boosting",
+            "scikit-learn's gradient boosting on the labelled rows, cut for the task.",
+            partial(_by_probabilities, _boosting),
+            models=("trees",),
+        ),
+        Method(
+            "constant",
+            "One class for all rows, the best for the labelled ones.",
+            partial(_by_probabilities, _constant),
+            models=("none",),
+        ),
         Method("SV", "Labelled rows alone.", _plain, fixed={"unlabeled_weight": 0.0}),
         Method(
             "SV-prior",

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._decide import ClassPredictor
+from .._decide import OrdinalClassifierMixin, best_classes
 from .._rows import center_and_scale
-from .._rows.training import check_every_class_labeled, feature_rows, fresh_fit, training_rows
-from .._utils.checks import check_flag, check_number
+from .._rows.training import check_every_class_labeled, feature_rows, fit_context, training_rows
+from .._utils.checks import check_choice, check_flag, check_number
+from ..metrics import TASKS
 from ._points import scaled_points
 
 _L2_PARAMETERS = ("alpha", "C")
 
 
-class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
+class PeerClassifier(OrdinalClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier of another package, given positions in the class order as labels.
 
     Parameters
@@ -36,6 +37,9 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         the penalty, ``C`` the loss.
     standardize : bool, default=True
         Centre and scale the columns of X by their mean and deviation over all rows first.
+    task : {"absolute", "zero_one", "squared"}, optional
+        Predict the class that its probabilities make the best for this loss; by default the one
+        that it predicts itself.
     classes, missing_label : as in `LinearOrdinalClassifier`
 
     Attributes
@@ -62,6 +66,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         l2: float | None = None,
         l2_parameter: str | None = None,
         standardize: bool = True,
+        task: str | None = None,
         classes: Any = None,
         missing_label: Any = math.nan,
     ):
@@ -70,6 +75,7 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         self.l2 = l2
         self.l2_parameter = l2_parameter
         self.standardize = standardize
+        self.task = task
         self.classes = classes
         self.missing_label = missing_label
 
@@ -87,9 +93,11 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
         self
         """
         self._check_l2_parameter()
+        if self.task is not None:
+            check_choice("task", self.task, tuple(TASKS.values()))
         check_flag("standardize", self.standardize)
         check_flag("keep_unlabeled", self.keep_unlabeled)
-        with fresh_fit(self):
+        with fit_context(self):
             rows = training_rows(self, X, y, None, None, self.classes, self.missing_label)
             check_every_class_labeled(rows.labels, rows.classes)
             matrix, codes = rows.in_memory.parts[0], rows.labels.codes
@@ -122,6 +130,8 @@ class PeerClassifier(ClassPredictor, MetaEstimatorMixin, BaseEstimator):
     def _predict_codes(self, X: Any) -> NDArray[np.intp]:
         check_is_fitted(self)
         points = self._points(feature_rows(self, X, reset=False))
+        if self.task is not None:
+            return best_classes(self.estimator_.predict_proba(points), self.task)
         return np.asarray(self.estimator_.predict(points)).astype(np.intp)
 
     def _points(self, X: Any) -> Any:

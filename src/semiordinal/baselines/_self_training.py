@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 
-from .._decide import ThresholdPredictor
-from .._rows.training import fresh_fit, training_rows
+from .._decide import BaseOrdinalClassifier
+from .._rows.training import fit_context, training_rows
 from .._utils.checks import check_count
 from .._utils.typing import Array, Codes
 
 
-class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
+class OrdinalSelfTraining(MetaEstimatorMixin, BaseOrdinalClassifier):
     """Self-training around an ordinal classifier, by how deep scores lie inside a class.
 
     The estimator is fitted to the rows as they are. Then, round by round, some of the
@@ -91,7 +91,7 @@ class OrdinalSelfTraining(MetaEstimatorMixin, ThresholdPredictor):
         self
         """
         check_count("n_rounds", self.n_rounds)
-        with fresh_fit(self):
+        with fit_context(self):
             rows = training_rows(self, X, y, None, None, self.estimator.classes, self.missing_label)
             matrix, codes = rows.in_memory.parts[0], rows.labels.codes.copy()
             self.labeled_round_ = np.where(codes < 0, -1, 0)

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._decide import ThresholdPredictor
+from .._decide import BaseOrdinalClassifier
 from .._risk.losses import get_loss
 from .._risk.risks import Risk
-from .._rows.labels import resolve_prior
-from .._rows.training import check_every_class_labeled, fresh_fit, training_rows
+from .._rows.class_shares import resolve_prior
+from .._rows.training import check_every_class_labeled, fit_context, training_rows
 from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
 from .._score.base import BaseRiskClassifier, warn_if_short
 from .._utils.checks import check_count, check_number
@@ -25,7 +25,7 @@ from ._quotas import class_quotas
 _FIRST_WEIGHT = 1e-5
 
 
-class TransductiveOrdinalClassifier(ThresholdPredictor):
+class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
     """Ordinal classifier that guesses the unlabelled rows' labels, in known numbers (TOR-style).
 
     It minimises ``(l2/2)‖w‖² + mean loss of the labelled rows + pseudo_label_weight · mean loss
@@ -172,7 +172,7 @@ class TransductiveOrdinalClassifier(ThresholdPredictor):
         learner._check_parameters()
         check_number("pseudo_label_weight", self.pseudo_label_weight, 0)
         check_count("max_rounds", self.max_rounds)
-        with fresh_fit(self):
+        with fit_context(self):
             rows = training_rows(self, X, y, None, X_unlabeled, self.classes, self.missing_label)
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             check_every_class_labeled(rows.labels, rows.classes)

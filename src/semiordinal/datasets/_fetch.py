@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -17,6 +19,8 @@ from .._utils.typing import Array
 from ._catalog import DATASETS, DatasetFacts, get_facts
 from ._discretize import equal_frequency_classes
 from ._loading import _TARGET, FOLDER_VARIABLE, Rows, check_rows, data_folder, path_of
+
+_TIMEOUT_SECONDS = 30.0
 
 
 def fetch(name: str, *, folder: Any = None, data_home: Any = None) -> Rows:
@@ -68,13 +72,25 @@ def _download(facts: DatasetFacts, data_home: Any) -> Any:
         with warnings.catch_warnings():
             # It retries, with warnings; the error below tells of the last failure.
             warnings.filterwarnings("ignore", "A network error occurred")
-            return fetch_openml(data_id=facts.openml, as_frame=True, data_home=data_home)
+            with _network_timeout(_TIMEOUT_SECONDS):
+                return fetch_openml(data_id=facts.openml, as_frame=True, data_home=data_home)
     except (URLError, TimeoutError, ConnectionError) as error:
         raise ConnectionError(
             f"OpenML could not be reached for {facts.name}: {getattr(error, 'reason', error)}. Try "
             f"again when it can be, or put a file {facts.name}.csv.gz into the data folder "
             f"that {FOLDER_VARIABLE} names."
         ) from error
+
+
+@contextmanager
+def _network_timeout(seconds: float) -> Iterator[None]:
+    """Give up on a server that does not answer for so long; scikit-learn itself would wait."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(seconds)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
 
 
 def _one_hot_encode(features: Any) -> Any:

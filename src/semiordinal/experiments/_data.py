@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 
 from .._utils.typing import Array
 from ..datasets import load
+from ..datasets._loading import FOLDER_VARIABLE
 from ._cells import Cell
 from ._specs import Experiment
 
@@ -36,9 +38,14 @@ class Rows(NamedTuple):
     digest: str
 
 
-@lru_cache(maxsize=16)
 def load_rows(name: str, three_classes: bool) -> Rows:
-    """All rows of a set; a process reads each set once."""
+    """All rows of a set; a process reads each set of a folder once."""
+    return read_rows(name, three_classes, os.environ.get(FOLDER_VARIABLE))
+
+
+@lru_cache(maxsize=16)
+def read_rows(name: str, three_classes: bool, folder: str | None) -> Rows:
+    """All rows of a set in the folder that the environment names: for `load_rows` to remember."""
     X, y = load(name, three_classes=three_classes)
     digest = hashlib.sha256(X.tobytes() + y.astype(np.int64).tobytes()).hexdigest()
     return Rows(X, y.astype(np.float64), digest[:10])

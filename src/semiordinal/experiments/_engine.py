@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
+from ..datasets._loading import FOLDER_VARIABLE
 from ._cells import Cell
 from ._data import Rows, load_rows
 from ._specs import get_experiment
@@ -51,10 +53,11 @@ def run_cells(
         _check_data(cell, record, store)
     missing = [cell for cell in cells if cell not in records]
     progress(len(records))
+    folder = os.environ.get(FOLDER_VARIABLE)
     # Set here too: of overlapping threads, the last to leave restores what it saw at its start.
     with threadpool_limits(limits=1):
         _ReportingParallel(progress, n_jobs=n_jobs)(
-            delayed(run_cell)(cell, store) for cell in missing
+            delayed(_run_in_worker)(cell, store, folder) for cell in missing
         )
     records |= store.read(missing)
     return [records[cell].result for cell in cells]
@@ -66,6 +69,15 @@ def check_ready(cells: Sequence[Cell], store: RecordStore) -> None:
     _check_needs(missing)
     if missing:
         store.make_folder()
+
+
+def _run_in_worker(cell: Cell, store: RecordStore, folder: str | None) -> None:
+    """Run one cell on the data of the caller: a worker may be left from a run on other data."""
+    if folder is None:
+        os.environ.pop(FOLDER_VARIABLE, None)
+    else:
+        os.environ[FOLDER_VARIABLE] = folder
+    run_cell(cell, store)
 
 
 def run_cell(cell: Cell, store: RecordStore) -> None:

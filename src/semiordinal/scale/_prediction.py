@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import joblib
 
+from .._decide import find_set_limits
 from .._rows.cluster import Watch, unchanged
-from .._rows.parquet import RowGroups, column_types, file_at, find_files
+from .._rows.parquet import RowGroups, column_types, file_at, find_files, to_frame
 from .._rows.sources import SourceError, missing_columns
-from .._utils.files import OutputError, atomic_write
+from .._utils.files import OutputError, atomic_write, check_output_folder
 from .._utils.progress import progress
 
 if TYPE_CHECKING:
@@ -24,15 +25,27 @@ if TYPE_CHECKING:
 _BATCH_ROWS = 2**16
 _STAMP = b"semiordinal"
 PREDICTION = "prediction"
+SET_ENDS = ("lowest", "highest")
 
 
 @dataclass(frozen=True)
 class BatchPredictor:
-    """From a frame of rows to a frame of predictions, beside columns that are kept."""
+    """From a frame of rows to a frame of predictions, beside columns that are kept.
+
+    Parameters
+    ----------
+    model : fitted classifier, or Pipeline that ends in one
+    keep : tuple of str
+    probabilities : tuple of str
+        Names for columns of class probabilities, if there are to be any.
+    sets : dict, optional
+        Settings of ``predict_set``, where sets are to be predicted.
+    """
 
     model: Any
     keep: tuple[str, ...]
     probabilities: tuple[str, ...]
+    sets: dict[str, Any] | None = None
 
     def __call__(self, frame: Any) -> Any:
         import pandas as pd
@@ -43,13 +56,35 @@ class BatchPredictor:
         if self.probabilities:
             columns = self.model.predict_proba(features).T
             found |= dict(zip(self.probabilities, columns, strict=True))
+        if self.sets is not None:
+            found |= dict(zip(SET_ENDS, self._set_ends(features).T, strict=True))
         return pd.DataFrame(found, index=frame.index)
+
+    def _set_ends(self, features: Any) -> Any:
+        final, rows = self.model, features
+        if hasattr(self.model, "named_steps"):
+            final, rows = self.model[-1], self.model[:-1].transform(features)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # check_sets has said it
+            return final.predict_set(rows, **(self.sets or {}))
 
     def _features(self) -> Sequence[str]:
         return list(getattr(self.model, "feature_names_in_", self.keep))
 
 
-def prediction_schema(classes: Sequence[Any], kept: dict[str, Any], proba: bool) -> pa.Schema:
+def check_sets(model: Any, coverage: float | None, per_class: bool) -> dict[str, Any] | None:
+    """Settings of ``predict_set``; raises or warns where a fitted classifier cannot keep them."""
+    if coverage is None:
+        if per_class:
+            raise ValueError("per_class=True needs a coverage, such as coverage=0.9.")
+        return None
+    find_set_limits(model[-1] if hasattr(model, "named_steps") else model, coverage, per_class)
+    return {"coverage": coverage, "per_class": per_class}
+
+
+def prediction_schema(
+    classes: Sequence[Any], kept: dict[str, Any], proba: bool, sets: bool = False
+) -> pa.Schema:
     """Columns of the predictions, with types that do not depend on a batch.
 
     ``kept`` are the Arrow types, by name, of the columns to copy.
@@ -57,9 +92,14 @@ def prediction_schema(classes: Sequence[Any], kept: dict[str, Any], proba: bool)
     import pyarrow as pa
 
     kinds: dict[type, Any] = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    beyond = [label for label in classes if type(label) is int and abs(label) >= 2**63]
+    if beyond:
+        raise OutputError(f"The class {beyond[0]} is beyond 64 bits, which files of numbers hold.")
     columns = {PREDICTION: kinds.get(type(classes[0]), pa.string())}
     if proba:
         columns |= {name: pa.float64() for name in probability_names(classes)}
+    if sets:
+        columns |= dict.fromkeys(SET_ENDS, columns[PREDICTION])
     doubled = [name for name in kept if name in columns]
     if doubled:
         raise OutputError(
@@ -97,11 +137,20 @@ class PartWriter:
 
     def is_written(self, path: str, filesystem: Any, part: Path, force: bool) -> bool:
         """Whether the part is there already; raises where what is there is another."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         if not part.exists():
             return False
-        stored = pq.read_schema(part).metadata or {}
+        try:
+            stored = pq.read_schema(part).metadata or {}
+        except (pa.ArrowException, OSError) as error:
+            if force:
+                return False
+            raise OutputError(
+                f"{str(part)!r} exists already, and is damaged or no Parquet file. Remove it, or "
+                "overwrite it by force (force=True; --force on the command line)."
+            ) from error
         if stored.get(_STAMP) == self._stamped(path, filesystem):
             return True
         if force:
@@ -124,6 +173,7 @@ class PartWriter:
         if lacking:
             raise missing_columns(file.name, lacking, present)
         schema = self.schema.with_metadata({_STAMP: self._stamped(path, filesystem)})
+        part.parent.mkdir(parents=True, exist_ok=True)
         with (
             atomic_write(part, force=True) as temporary,
             pq.ParquetWriter(temporary, schema) as writer,
@@ -137,7 +187,7 @@ class PartWriter:
         first = 0
         for batch in groups.batches(self.columns, _BATCH_ROWS):
             try:
-                yield self.predict(batch.to_pandas(integer_object_nulls=True)[list(self.columns)])
+                yield self.predict(to_frame(batch)[list(self.columns)])
             except ValueError as error:
                 place = groups.place_from(first)
                 raise SourceError(f"{place(0)} and following: {error}") from error
@@ -157,13 +207,16 @@ def predict_parquet(
     *,
     keep: Sequence[str] = (),
     proba: bool = False,
+    coverage: float | None = None,
+    per_class: bool = False,
     client: Any = None,
     force: bool = False,
     verbose: bool = False,
 ) -> list[Path]:
     """Predict for all rows of Parquet files, which may be more than memory holds.
 
-    For each file there is a part of the same name in the folder. Parts are written whole or not
+    For each file there is a part in the folder, at the place that the file has below the folder
+    of the rows, or below the folder that all files have in common. Parts are written whole or not
     at all; where some are there already, from a run that was broken off, they are kept.
 
     Parameters
@@ -177,6 +230,10 @@ def predict_parquet(
         Columns to copy beside the predictions, such as an id.
     proba : bool
         Whether to give class probabilities too.
+    coverage : float, optional
+        Of prediction sets, whose ends are given then as ``lowest`` and ``highest``.
+    per_class : bool
+        Whether these are to hold for the rows of each class.
     client : distributed.Client, optional
         Predict on the workers of a cluster, which must see the files and the folder.
     force : bool
@@ -202,7 +259,8 @@ def predict_parquet(
     ...     print(parts[0].name, pd.read_parquet(parts[0])["prediction"].tolist()[:5])
     rows.parquet [1, 1, 0, 1, 0]
     """
-    writer = _part_writer(model, path, keep, proba)
+    sets = check_sets(model, coverage, per_class)
+    writer = _part_writer(model, path, keep, proba, sets)
     return write_parts(writer, path, folder, client=client, force=force, verbose=verbose)
 
 
@@ -217,17 +275,15 @@ def write_parts(
 ) -> list[Path]:
     """One part for each file, but for those that are there."""
     files, filesystem = find_files(path)
-    parts = _part_names(files, Path(folder))
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    if {os.path.realpath(part) for part in parts} & {os.path.realpath(file) for file in files}:
-        raise OutputError(f"The folder {str(folder)!r} is that of the rows. Choose another.")
+    parts = _part_names(files, path, Path(folder))
+    _check_apart(files, path, Path(folder), parts)
+    check_output_folder(Path(folder))
     missing = [
         (file, filesystem, part)
         for file, part in zip(files, parts, strict=True)
         if not writer.is_written(file, filesystem, part, force)
     ]
-    steps = progress("Files", len(missing)) if verbose else _no_progress()
-    with steps as step:
+    with progress("Files", len(missing), verbose) as step:
         if client is None:
             for each in missing:
                 writer.write(*each)
@@ -241,7 +297,14 @@ def write_parts(
     return parts
 
 
-def _part_writer(model: Any, path: Any, keep: Sequence[str], proba: bool) -> PartWriter:
+def stamp(model: Any, sets: dict[str, Any] | None) -> str:
+    """What tells predictions of a model from those of others."""
+    return str(joblib.hash(model if sets is None else (model, sets)))
+
+
+def _part_writer(
+    model: Any, path: Any, keep: Sequence[str], proba: bool, sets: dict[str, Any] | None
+) -> PartWriter:
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ValueError(
@@ -254,25 +317,36 @@ def _part_writer(model: Any, path: Any, keep: Sequence[str], proba: bool) -> Par
     files, filesystem = find_files(path)
     kept = column_types(files[0], filesystem, keep)
     return PartWriter(
-        BatchPredictor(model, tuple(keep), probability_names(classes) if proba else ()),
+        BatchPredictor(model, tuple(keep), probability_names(classes) if proba else (), sets),
         list(dict.fromkeys([*map(str, names), *keep])),
-        prediction_schema(classes, kept, proba),
-        joblib.hash(model),
+        prediction_schema(classes, kept, proba, sets is not None),
+        stamp(model, sets),
     )
 
 
-def _part_names(files: Sequence[str], folder: Path) -> list[Path]:
-    """A part for each file, under the path that it has below what all have in common."""
-    names = [os.path.basename(file) for file in files]
-    if len(set(names)) < len(names):
-        common = os.path.commonpath(files)
-        names = [os.path.relpath(file, common).replace(os.sep, "-") for file in files]
-    return [folder / name for name in names]
+def _part_names(files: Sequence[str], path: Any, folder: Path) -> list[Path]:
+    """A part for each file, at its place below the folder of the rows, or what is common."""
+    absolute = [os.path.abspath(file) for file in files]
+    root = _folder_of(path) or os.path.commonpath([os.path.dirname(file) for file in absolute])
+    return [folder / os.path.relpath(file, root) for file in absolute]
 
 
-@contextmanager
-def _no_progress() -> Iterator[Callable[[int], None]]:
-    yield lambda _: None
+def _folder_of(path: Any) -> str | None:
+    """The path, if it is that of a folder."""
+    is_path = isinstance(path, str | os.PathLike)
+    return os.fspath(path) if is_path and os.path.isdir(path) else None
+
+
+def _check_apart(files: Sequence[str], path: Any, folder: Path, parts: Sequence[Path]) -> None:
+    """Raise where parts would overwrite rows, or be taken for rows by the next run."""
+    out, rows = os.path.realpath(folder), _folder_of(path)
+    if rows is not None and Path(out).is_relative_to(os.path.realpath(rows)):
+        raise OutputError(
+            f"The folder {str(folder)!r} is that of the rows, or is inside it, where its parts "
+            "would be taken for rows. Choose another."
+        )
+    if {os.path.realpath(part) for part in parts} & {os.path.realpath(file) for file in files}:
+        raise OutputError(f"The folder {str(folder)!r} is that of the rows. Choose another.")
 
 
 # What workers run.
