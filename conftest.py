@@ -41,6 +41,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _silent_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command prints in tests must not depend on how fast the machine is."""
+    monkeypatch.setattr("semiordinal._utils.progress._SILENT_SECONDS", float("inf"))
+
+
+@pytest.fixture(autouse=True)
 def _no_pictures_left_open() -> Iterator[None]:
     """Close figures after each test, of which matplotlib warns when they are many."""
     yield

@@ -41,6 +41,7 @@ def semiordinal(*arguments: Any) -> Answer:
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
+    assert result.exit_code != 3, result.stderr
     return Answer(result.exit_code, result.stdout, result.stderr)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from semiordinal.datasets import get_facts
-from semiordinal.experiments._data import load_rows
 
 
 def made_up(folder, *names, seed=0):
@@ -24,9 +23,7 @@ def made_up(folder, *names, seed=0):
 
 
 def only_toy(tmp_path, monkeypatch):
-    """For a fixture: a data folder that has toy and nothing else, and nothing read before."""
+    """For a fixture: a data folder that has toy and nothing else."""
     folder = made_up(tmp_path / "data", "toy")
     monkeypatch.setenv("SEMIORDINAL_DATA", str(folder))
-    load_rows.cache_clear()
-    yield folder
-    load_rows.cache_clear()
+    return folder

@@ -193,7 +193,10 @@ _SEARCHES: dict[str, dict[str, Any]] = {
         f"{loss}, labels' prior": {"loss": loss, "class_prior": "labels"}
         for loss in ("at", "it", "ls", "cl")
     },
-    **{f"{loss}, estimated prior": {"loss": loss, "class_prior": "em"} for loss in ("at", "ls")},
+    **{
+        f"{loss}, estimated prior": {"loss": loss, "class_prior": "estimate"}
+        for loss in ("at", "ls")
+    },
     # One Newton step for each row, one exact formula, and one fit for each row.
     "at, leave one out": {"cv": "loo"},
     "at squared, leave one out": {"cv": "loo", "margin": "squared"},

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from semiordinal._risk.losses import LOSSES, get_loss
 from semiordinal._risk.margins import MARGINS
 from semiordinal._risk.objective import Objective
-from semiordinal._rows.labels import resolve_prior
+from semiordinal._rows.class_shares import resolve_prior
 from semiordinal._rows.training import training_rows
 from semiordinal._score import LinearOrdinalClassifier
 
@@ -31,6 +31,12 @@ CORRECTIONS = ["none", "non_negative", "leaky", "absolute"]
 ARGMAX = {
     "check_classifiers_train": "predict goes by the thresholds, which is right for the absolute "
     "loss, and need not be the most probable class"
+}
+# Of probabilities that are calibrated on held-out rows.
+REPEATED = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "a row of weight two is one row to hold "
+    "out, and two equal rows are two"
+    for kind in ("dense", "sparse")
 }
 
 

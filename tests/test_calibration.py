@@ -13,7 +13,7 @@ from semiordinal._decide.calibration import (
     CalibrationScores,
     calibrate_at_prior,
     calibrate_on_labels,
-    spaced_in_rank,
+    subsample_by_rank,
     task_cuts,
     thresholds_at_shares,
 )
@@ -120,7 +120,7 @@ def test_labels_overrule_the_prior_where_scores_do_not_match_and_labels_are_many
 def test_a_share_can_be_set():
     scores, prior, _ = sample(40)
     whole = calibrate_at_prior(scores, prior, share=1.0)
-    below = expit(whole.thresholds[:, None] - whole.slope * spaced_in_rank(scores.unlabeled))
+    below = expit(whole.thresholds[:, None] - whole.slope * subsample_by_rank(scores.unlabeled))
     np.testing.assert_allclose(below.mean(axis=1), np.cumsum(prior)[:-1], atol=1e-8)
     none = calibrate_at_prior(scores, prior, share=0.0)
     shares = expit(none.thresholds[:, None] - none.slope * scores.latent) @ scores.weights
@@ -133,9 +133,9 @@ def test_a_share_can_be_set():
 
 def test_spaced_in_rank_scores_keep_the_distribution():
     latent = np.random.default_rng(0).normal(size=20_000)
-    few = spaced_in_rank(latent)
+    few = subsample_by_rank(latent)
     assert len(few) == 500
     np.testing.assert_allclose(
         np.quantile(few, [0.05, 0.5, 0.95]), np.quantile(latent, [0.05, 0.5, 0.95]), atol=0.03
     )
-    assert len(spaced_in_rank(latent[:400])) == 400
+    assert len(subsample_by_rank(latent[:400])) == 400

@@ -67,7 +67,8 @@ def test_cells_of_another_kind(folder, tmp_path):
 
 def test_probabilities_where_the_loss_gives_none(folder, tmp_path):
     model = tmp_path / "m"
-    done(*fit(folder / "few.csv", model), "--order", ORDER, "--loss", "ls")
+    plain = "--loss", "ls", "--model", "linear", "--no-tune"
+    done(*fit(folder / "few.csv", model), "--order", ORDER, *plain)
     told = refused(2, "predict", model, folder / "few.csv", "--out", tmp_path / "p.csv", "--proba")
     assert "no honest probabilities" in told
     assert "loss='at'" in told

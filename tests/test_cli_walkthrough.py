@@ -50,7 +50,7 @@ def test_wine(tmp_path):
     }
     assert fitted["features"]["numbers"] == list(truth.columns[:-1])
     scores = fitted["cross_validation"]["scores"]
-    for method in ("SV-CV", "tuned"):
+    for method in ("linear", "auto"):
         assert 0.3 < scores[method]["MAE"] < 0.6
         assert scores[method]["MZE"] <= scores[method]["MAE"] <= scores[method]["MSE"]
         assert 0.3 < scores[method]["QWK"] < 0.8
@@ -81,6 +81,10 @@ def test_wine(tmp_path):
     assert expected < 0.5, "always guessing the middle class errs by more"
     assert np.sum(found["confusion"]) == len(truth)
 
+    arguments = ("fit", tmp_path / "wine.csv", "--target", "y", "--model", "linear")
+    done(*arguments, "--out", model, "--force")
+    done("predict", model, tmp_path / "truth.csv", "--out", out, "--force")
+    written = pd.read_csv(out)
     inspected = done("inspect", model, "--json").json
     coefficients = inspected["coefficients"]
     assert list(coefficients) == list(truth.columns[:-1])
@@ -119,15 +123,17 @@ def test_a_table_of_mixed_types(tmp_path):
     later.to_csv(tmp_path / "later.csv", index=False)
     model = tmp_path / "patients.semiordinal"
     arguments = ("fit", tmp_path / "few.csv", "--target", "severity", "--order", ORDER)
+    arguments += ("--model", "linear")
 
     fitted = done(*arguments, "--out", model, "--json").json
     assert fitted["features"] == {
         "numbers": ["age"],
-        "dates": ["visit"],
+        "dates": ["visit", "born"],
+        "ordered": [],
         "categories": ["city", "smoker", "ward"],
     }
     assert "id" in fitted["dropped"]["patient"]
-    assert "YYYY-MM-DD" in fitted["dropped"]["born"]
+    assert any("day first: born" in note for note in fitted["notes"])
     assert "never changes" in fitted["dropped"]["site"]
     assert any("visit" in note for note in fitted["notes"])
     assert fitted["class_counts"] == few["severity"].value_counts()[SEVERITIES].to_dict()
@@ -169,19 +175,33 @@ def test_the_text_output_says_what_matters(tmp_path):
     fit = ("fit", tmp_path / "few.csv", "--target", "severity", "--order", ORDER, "--out", model)
     told = done(*fit).out
     for text in (
+        "Model: an average of",
+        "On labelled rows that were held out, the model is",
+        "Always predicting the median class (moderate) would give",
+        "Of 100 rows like these,",
+        "exactly right",
+        "compared with its linear model alone",
+        f"Model file: {model}",
+    ):
+        assert text in told, text
+    for word in ("SV", "l2", "prior", "risk", "threshold", "MZE"):
+        assert word not in told.split("Model file")[0], word
+    told = done("inspect", model).out
+    assert "AutoOrdinalClassifier" in told
+    assert "An average of" in told
+    told = done(*fit, "--force", "--model", "linear", "--details").out
+    for text in (
         "unlabelled rows, target 'severity'",
         "moderate",
-        "prior",
         "Left out: patient (",
         "Chosen from the data",
         "penalty, l2",
         "share of the thresholds that class priors set",
-        "gain (fall of the MAE) over labelled rows alone",
         "Why: The risk is that of the labelled rows",
-        "SV-CV, tuned on labelled rows alone",
+        "SV-CV, the same kind of model without the unlabelled rows",
         "tuned, the model that is saved",
         "QWK",
-        "Against SV-CV, tuned changes the MAE by",
+        "compared with the same kind of model without the unlabelled rows",
         "days since 1970",
         f"Model file: {model}",
     ):
@@ -189,12 +209,12 @@ def test_the_text_output_says_what_matters(tmp_path):
     told = done("inspect", model).out
     for text in ("sha256", "city = York", "threshold", "date, in days", "scikit-learn", "Why: "):
         assert text in told, text
-    told = done(*fit, "--force", "--no-tune").out
+    told = done(*fit, "--force", "--no-tune", "--details").out
     for text in (
         "l2=0.01, unlabeled_weight=0.25, removed_class=median",
-        "SV, labelled rows alone",
+        "SV, the same model without the unlabelled rows",
         "SEMI, the model that is saved",
-        "Against SV, SEMI changes the MAE by",
+        "compared with the same model without the unlabelled rows",
     ):
         assert text in told, text
     assert "Chosen from the data" not in told
@@ -214,7 +234,7 @@ def test_parquet_in_and_out(tmp_path):
     model = tmp_path / "patients.semiordinal"
     # An ordered categorical brings its order along.
     fitted = done("fit", tmp_path / "few.parquet", "--target", "severity", "--out", model, "--json")
-    assert fitted.json["features"]["dates"] == ["visit"]
+    assert fitted.json["features"]["dates"] == ["visit", "born"]
     assert fitted.json["features"]["categories"] == ["city", "smoker", "ward"]
     assert "lists" in fitted.json["dropped"]["scans"]
     assert "counts the rows" in fitted.json["dropped"]["patient"]
@@ -369,14 +389,15 @@ def test_quickstart(tmp_path, monkeypatch):
     assert Path("quickstart.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["quickstart.png"]
     found = done(*words, "--draws", "2", "--json").json
-    assert list(found["methods"]) == ["SV-CV", "SV-prior-CV", "tuned"]
-    for row in found["methods"].values():
-        assert 0.6 < row["MAE"]["mean"] < 1.2
-        assert 0.3 < row["QWK"]["mean"] < 0.9
+    assert list(found["methods"]) == ["constant", "forest", "SV-CV", "tuned", "auto"]
+    for name, row in found["methods"].items():
+        assert name == "constant" or 0.6 < row["MAE"]["mean"] < 1.2
+        assert name == "constant" or 0.3 < row["QWK"]["mean"] < 0.9
         assert f"{row['MAE']['mean']:.3f} ±{row['MAE']['standard_error']:.3f}" in told
-    lower, higher = found["lower_mae"], found["higher_mae"]
-    assert 1 <= lower + higher <= 2
-    assert f"lower MAE than the first in {lower} of 2 draws, a higher one in {higher}." in told
+    lower, higher = (found[key]["forest"] for key in ("lower_mae", "higher_mae"))
+    assert 0 <= lower + higher <= 2
+    shown = " ".join(told.split())
+    assert f"the random forest on the labelled rows in {lower}, a higher one in {higher}." in shown
     words.remove("--force")
     assert "exists already" in refused(2, *words)
 

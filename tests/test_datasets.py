@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import socket
+from urllib.request import urlopen
 
 import numpy as np
 import pandas as pd
@@ -290,3 +292,16 @@ def test_the_command_fetches_into_the_folder(tmp_path, monkeypatch):
     assert "4,177 rows" in told.out
     assert pd.read_csv(tmp_path / "a.csv")["target"].notna().sum() == 50
     assert (tmp_path / "abalone.csv.gz").exists()
+
+
+def test_a_server_that_does_not_answer_is_given_up(tmp_path, monkeypatch):
+    """It takes the connection, and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        monkeypatch.setattr("semiordinal.datasets._fetch._TIMEOUT_SECONDS", 0.2)
+        monkeypatch.setattr(
+            "semiordinal.datasets._fetch.fetch_openml", lambda **_: urlopen(address).read()
+        )
+        with pytest.raises(ConnectionError, match=r"could not be reached for abalone: .*timed out"):
+            fetch("abalone", data_home=tmp_path)
+    assert socket.getdefaulttimeout() is None

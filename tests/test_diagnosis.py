@@ -116,7 +116,7 @@ def test_imbalance_of_ranks_is_the_area_under_the_curve():
 
 
 def latent_rows(rng, n, shift=0.0, prior=None):
-    """Rows of three columns with classes 0 to 4 cut from the first; with a prior, drawn anew."""
+    """Rows of three columns with classes 0 to 4 cut from the first; with a prior, drawn again."""
     rows = rng.normal(size=(20 * n, 3))
     codes = np.digitize(rows[:, 0] + 0.5 * rng.normal(size=20 * n), [-0.94, -0.28, 0.28, 0.94])
     if prior is not None:

@@ -30,7 +30,7 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_included_code_is_the_code(page):
-    """``python tests/test_docs.py`` writes it anew."""
+    """``python tests/test_docs.py`` writes it again."""
     for name, code in INCLUDE.findall(page.read_text()):
         assert code == source_of(name), f"{page.name} shows an old {name}"
 

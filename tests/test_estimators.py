@@ -404,3 +404,14 @@ def test_parameters_are_left_alone(estimator, diabetes):
     before = model.get_params()
     model.fit(X, y)
     assert all(before[name] is value for name, value in model.get_params().items())
+
+
+def test_thresholds_with_gaps_of_zero_are_in_order_to_the_last_digit():
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 3)) * 10 ** rng.uniform(-6, 6, 3)
+        y = np.r_[np.arange(15), rng.integers(0, 15, 45)].astype(float)
+        y[45:] = np.nan
+        for estimator in (LinearOrdinalClassifier, KernelOrdinalClassifier):
+            model = estimator(loss="it", l2=0.03, unlabeled_weight=0.0).fit(X, y)
+            assert (np.diff(model.thresholds_) >= 0).all()

@@ -21,7 +21,7 @@ from experiment_problems import made_up, only_toy
 from semiordinal.cli._reproduce import _sizes
 from semiordinal.experiments import EXPERIMENTS, RecordStore, cells_of, get_experiment, run_cells
 from semiordinal.experiments import _engine as engine
-from semiordinal.experiments._data import draw_data, load_rows
+from semiordinal.experiments._data import draw_data
 from semiordinal.experiments._specs import SMALL_SETS
 from semiordinal.experiments._training import run_fit
 
@@ -51,7 +51,7 @@ PRINTED_PRIORS = {
 
 @pytest.fixture
 def toy_folder(tmp_path, monkeypatch):
-    yield from only_toy(tmp_path, monkeypatch)
+    return only_toy(tmp_path, monkeypatch)
 
 
 def test_sizes_and_priors_are_those_that_the_paper_prints():
@@ -90,7 +90,6 @@ def test_rows_are_the_same_for_all_methods_and_losses_and_never_shared_between_p
 
 def test_fewer_unlabelled_rows_are_the_first_of_the_many(tmp_path, monkeypatch):
     monkeypatch.setenv("SEMIORDINAL_DATA", str(made_up(tmp_path / "data", "lev")))
-    load_rows.cache_clear()
     experiment = get_experiment("unlabeled-count")
     cells = cells_of(experiment, "exact", 1, 0, ["lev"], ["ls"], ["SV"])
     assert [cell.n_unlabeled for cell in cells] == [30, 100, None]
@@ -100,7 +99,6 @@ def test_fewer_unlabelled_rows_are_the_first_of_the_many(tmp_path, monkeypatch):
     np.testing.assert_array_equal(few.y[:20], many.y[:20])
     # Standardised by its own rows each: the same rows up to a linear map.
     np.testing.assert_allclose(np.corrcoef(few.X[:, 0], many.X[:50, 0])[0, 1], 1.0)
-    load_rows.cache_clear()
 
 
 def test_every_cell_has_a_key_of_its_own():
@@ -146,6 +144,17 @@ def test_threads_of_libraries_are_limited_around_all_workers(toy_folder, tmp_pat
         run_cells(cells, RecordStore(tmp_path))
         assert blas_threads() == before
     assert set(seen) == {1}
+
+
+def test_workers_left_from_a_run_on_other_data_read_that_of_the_caller(tmp_path, monkeypatch):
+    cells = cells_of(get_experiment("small"), "exact", 2, 0, ["toy"], ["ls"], ["SV"])
+    results = []
+    for seed in (0, 1):
+        folder = made_up(tmp_path / f"data{seed}", "toy", seed=seed)
+        monkeypatch.setenv("SEMIORDINAL_DATA", str(folder))
+        results.append(run_cells(cells, RecordStore(tmp_path / f"two{seed}"), n_jobs=2))
+        assert run_cells(cells, RecordStore(tmp_path / f"one{seed}"), n_jobs=1) == results[seed]
+    assert results[0] != results[1]
 
 
 def blas_threads():
@@ -322,7 +331,6 @@ def test_paper_mode_of_the_command(toy_folder, tmp_path):
 @pytest.mark.slow
 def test_curve_and_variance_of_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("SEMIORDINAL_DATA", str(made_up(tmp_path / "data", "lev", "swd")))
-    load_rows.cache_clear()
     few = ("--sets", "lev,swd", "--repeats", "2", "--jobs", "1", "--out", tmp_path)
     assert "fewest" in done("reproduce", "unlabeled-count", "--losses", "ls", *few).out
     ratios = (tmp_path / "unlabeled-count-exact" / "ratios.csv").read_text().splitlines()
@@ -331,14 +339,12 @@ def test_curve_and_variance_of_the_command(tmp_path, monkeypatch):
     for name in ("unlabeled-count-exact/curves-ls", "variance/variance-it"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
-    load_rows.cache_clear()
 
 
 @needs_data
 @pytest.mark.slow
 def test_large_columns_on_real_rows(tmp_path):
     """The columns of the large tables that are no networks and no TOR."""
-    load_rows.cache_clear()
     methods = "SSMOR,SV-Ker,SEMI1-Ker,SV-prior-Ker"
     told = done(
         *("reproduce", "large-ls", "--mode", "paper", "--sets", "bank1-5", "--methods", methods),
@@ -355,7 +361,6 @@ def test_large_columns_on_real_rows(tmp_path):
 @pytest.mark.slow
 def test_networks_on_real_rows_with_few_epochs():
     pytest.importorskip("skorch")
-    load_rows.cache_clear()
     experiment = get_experiment("large-ls")
     training = experiment.trainings["paper"]["network"]
     few = replace(training, settings={**training.settings, "max_epochs": 60})

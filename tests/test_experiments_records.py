@@ -16,12 +16,12 @@ from semiordinal.experiments import (
     get_experiment,
     run_cells,
 )
-from semiordinal.experiments._data import load_rows
+from semiordinal.experiments._data import read_rows
 
 
 @pytest.fixture
 def toy_folder(tmp_path, monkeypatch):
-    yield from only_toy(tmp_path, monkeypatch)
+    return only_toy(tmp_path, monkeypatch)
 
 
 def test_recorded_cells_are_not_run_again_and_more_repeats_keep_them(toy_folder, tmp_path):
@@ -82,12 +82,12 @@ def test_records_of_other_data_are_refused(toy_folder, tmp_path, monkeypatch):
     path = toy_folder / "toy.csv.gz"
     frame = pd.read_csv(path)
     frame.assign(x1=frame["x1"] + 1e-4).to_csv(path, index=False)
-    load_rows.cache_clear()
+    read_rows.cache_clear()
     with pytest.raises(ValueError, match=r"records of toy in '.*records' .* other rows.*--out"):
         run_cells(more, store)
     assert len(list(store.folder.rglob("*.json"))) == 2
     path.unlink()  # without data there is nothing to compare with
-    load_rows.cache_clear()
+    read_rows.cache_clear()
     assert run_cells(few, store) == expected
     frame.to_csv(path, index=False)
     assert run_cells(more, store)[:2] == expected
@@ -104,5 +104,5 @@ def test_records_that_tell_nothing_of_their_data_are_taken(toy_folder, tmp_path)
         assert len(record["notes"].pop("data")) == 10
         path.write_text(json.dumps(record))
     made_up(toy_folder, "toy", seed=1)
-    load_rows.cache_clear()
+    read_rows.cache_clear()
     assert run_cells(cells, store) == expected

@@ -23,7 +23,7 @@ SUPERVISED = Column("SV", "SV", "linear")
 
 @pytest.fixture(autouse=True)
 def toy_folder(tmp_path, monkeypatch):
-    yield from only_toy(tmp_path, monkeypatch)
+    return only_toy(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("loss", ["at", "it"])

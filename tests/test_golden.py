@@ -1,6 +1,6 @@
 """Results of each estimator on a small set, kept as JSON: a change must be meant.
 
-``python tests/test_golden.py`` writes them anew. ``python tests/test_golden.py --check 1e-10``
+``python tests/test_golden.py`` writes them again. ``python tests/test_golden.py --check 1e-10``
 names every result that differs by more than that, for changes that should change nothing: on
 one machine, the results are the same to the last few digits (set ``OMP_NUM_THREADS=1``).
 """

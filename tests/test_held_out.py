@@ -36,8 +36,10 @@ def test_one_class_has_no_kappa():
 @pytest.mark.parametrize("more", [{}, {"weights": WEIGHTS}, {"cumulative": CUMULATIVE}])
 def test_parts_joined_are_the_whole(more):
     whole = HeldOutPredictions(CODES, PREDICTED, **more)
-    rest = {name: values[20:] for name, values in more.items()}
-    parts = [whole.first(20), HeldOutPredictions(CODES[20:], PREDICTED[20:], **rest)]
+    parts = [
+        HeldOutPredictions(CODES[part], PREDICTED[part], **{k: v[part] for k, v in more.items()})
+        for part in (slice(20), slice(20, None))
+    ]
     again = HeldOutPredictions.concatenate(parts)
     for name, values in vars(whole).items():
         np.testing.assert_array_equal(getattr(again, name), values)

@@ -24,13 +24,13 @@ from semiordinal import (
     OrdinalSelfTraining,
     TransductiveOrdinalClassifier,
 )
+from semiordinal._packing.payload import rename_types
 from semiordinal._utils.files import OutputError
 from semiordinal.model_files import (
     SCHEMA,
     TRUSTED_TYPES,
     ModelFileError,
     _archive,
-    _rename_types,
     load,
     read,
     save,
@@ -113,7 +113,7 @@ def test_names_of_our_classes_do_not_tell_their_modules(name, tmp_path):
             return f"semiordinal.{FIRST_NAMES[class_name]}.{class_name}"
         return stored
 
-    first = _rename_types(payload, first_name)
+    first = rename_types(payload, first_name)
     assert set(own) == {"semiordinal"}
     assert first != payload
     rewrite(path, payload=first)
@@ -131,7 +131,7 @@ def test_a_class_of_the_package_that_is_not_listed_is_refused(path):
         payload = archive.read("model.skops")
     other = "semiordinal.baselines._manifold.ManifoldOrdinalClassifier"
     own = "semiordinal.LinearOrdinalClassifier"
-    rewrite(path, payload=_rename_types(payload, lambda name: other if name == own else name))
+    rewrite(path, payload=rename_types(payload, lambda name: other if name == own else name))
     with pytest.raises(ModelFileError, match=r"not on the list.*Manifold"):
         load(path)
 

@@ -167,13 +167,13 @@ def test_a_killed_process_can_be_resumed(tmp_path):
 import numpy as np, os, signal, sys
 from semiordinal import NeuralOrdinalClassifier
 from semiordinal.nn import _checkpoint
-written = _checkpoint.torch.save
+written = _checkpoint.write_tensors
 def dying(content, path):
     if len(content["history"]) == 12:
         open(path, "wb").write(b"half a file")
         os.kill(os.getpid(), signal.SIGKILL)
     written(content, path)
-_checkpoint.torch.save = dying
+_checkpoint.write_tensors = dying
 X, y = np.load(sys.argv[1])["X"], np.load(sys.argv[1])["y"]
 NeuralOrdinalClassifier(checkpoint_dir={str(tmp_path)!r}, checkpoint_every=4, **{QUICK!r}).fit(X, y)
 """
@@ -217,6 +217,32 @@ def test_resume_refuses_the_checkpoint_of_another_run(tmp_path):
         clone(again).set_params(random_state=1).fit(X, Y)
     with pytest.raises(ValueError, match="do not fit the module"):
         clone(again).set_params(module_params={"n_hidden": 9}).fit(X, Y)
+
+
+def test_a_damaged_checkpoint_is_not_resumed_from(tmp_path):
+    """A flipped bit is refused, or is where it changes nothing."""
+    settings = {**QUICK, "checkpoint_dir": tmp_path}
+    NeuralOrdinalClassifier(**{**settings, "max_epochs": 4}).fit(X, Y)
+    path = tmp_path / "checkpoint.pt"
+    whole = path.read_bytes()
+    expected = NeuralOrdinalClassifier(**settings, resume=True).fit(X, Y)
+    rng = np.random.default_rng(0)
+    n_refused = 0
+    for place in rng.integers(len(whole), size=60):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << rng.integers(8)
+        path.write_bytes(flipped)
+        try:
+            resumed = NeuralOrdinalClassifier(**settings, resume=True).fit(X, Y)
+        except ValueError as error:
+            assert "checkpoint.pt' is damaged" in str(error)  # noqa: PT017
+            n_refused += 1
+        else:
+            assert_same(resumed, expected)
+    assert n_refused > 50
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r"is damaged. Remove it"):
+        NeuralOrdinalClassifier(**settings, resume=True).fit(X, Y)
 
 
 def test_resume_without_a_seed_takes_that_of_the_checkpoint(tmp_path):

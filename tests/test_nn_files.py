@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import zipfile
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from problems import make_problem
 from semiordinal import NeuralOrdinalClassifier
 from semiordinal._utils.files import OutputError
+from semiordinal.nn._files import model_content
 
 PROBLEM = make_problem(seed=1, n_labeled=60, n_unlabeled=90)
 X, Y = PROBLEM.X * [1.0, 50.0, 0.01] + [0.0, 5.0, 400.0], PROBLEM.y
@@ -95,9 +95,44 @@ def test_a_file_that_would_run_code_is_refused(tmp_path):
 
     path = tmp_path / "model.pt"
     torch.save({"format": "semiordinal.nn 1", "state": Harm()}, path)
-    with pytest.raises(pickle.UnpicklingError, match=r"[Ww]eights.only"):
+    with pytest.raises(ValueError, match=r"could run as code.*[Ww]eights.only"):
         NeuralOrdinalClassifier.load(path)
     assert not (tmp_path / "harmed").exists()
+
+
+@pytest.mark.parametrize("with_digest", [True, False], ids=["digest", "before the digest"])
+def test_flipped_bits_are_refused_or_change_nothing(with_digest, tmp_path):
+    model, path = fitted(), tmp_path / "model.pt"
+    model.save(path)
+    if not with_digest:
+        torch.save(model_content(model), path)
+    whole = path.read_bytes()
+    assert (b"sha256" in whole) == with_digest
+    rng = np.random.default_rng(0)
+    n_refused = 0
+    for place in rng.integers(len(whole), size=150):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << rng.integers(8)
+        path.write_bytes(flipped)
+        try:
+            again = NeuralOrdinalClassifier.load(path)
+        except ValueError:
+            n_refused += 1
+        else:
+            np.testing.assert_array_equal(again.predict_latent(X), model.predict_latent(X))
+    assert n_refused > (140 if with_digest else 40)
+    for end in (0, 100, len(whole) // 2, len(whole) - 90):
+        path.write_bytes(whole[:end])
+        with pytest.raises(ValueError, match="is damaged"):
+            NeuralOrdinalClassifier.load(path)
+
+
+def test_a_file_with_a_digest_is_still_an_archive_that_torch_reads(tmp_path):
+    fitted().save(tmp_path / "model.pt")
+    with zipfile.ZipFile(tmp_path / "model.pt") as archive:
+        assert archive.testzip() is None
+        assert archive.comment.startswith(b"semiordinal sha256 ")
+    assert torch.load(tmp_path / "model.pt", weights_only=True)["format"] == "semiordinal.nn 1"
 
 
 def test_files_that_are_not_models(tmp_path):

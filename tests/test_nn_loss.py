@@ -268,7 +268,7 @@ def test_it_can_be_copied_and_pickled_after_use():
         ({"removed_class": 4}, "removed_class=4 must be a code 0 to 3"),
         ({"removed_class": "smallest"}, "needs class_counts.*'median'"),
         ({"class_counts": [1, 2]}, "class_counts must hold.*4"),
-        ({"class_prior": [1, 2, 3, 4]}, "sums to 10.*divide"),
+        ({"class_prior": [0.5, 0.5, 0.5, 0.5]}, "sums to 2, not 1"),
     ],
     ids=str,
 )

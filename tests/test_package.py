@@ -19,11 +19,11 @@ ROOT = Path(semiordinal.__file__).parent
 # Each part may import those of levels before its own.
 LEVELS = [
     {"_utils"},
-    {"_rows", "metrics"},
+    {"_rows", "metrics", "_packing"},
     {"_risk"},
     {"theory", "_decide", "model_selection"},
     {"_score", "_judge"},
-    {"baselines", "nn", "datasets", "plotting", "diagnosis", "scale"},
+    {"baselines", "nn", "datasets", "plotting", "diagnosis", "scale", "inference", "shares"},
     {"model_files", "_tables", "experiments", "report"},
     {"cli"},
 ]
@@ -31,6 +31,7 @@ LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 # Within the mathematics too, each module imports only those before it.
 MATHEMATICS = [
     "margins",
+    "links",
     "losses",
     "risks",
     "empirical_risk",

@@ -15,11 +15,17 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from scipy.integrate import trapezoid
+from scipy.stats import binomtest
 from sklearn.exceptions import NotFittedError
 
 matplotlib.use("Agg")
 
-from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier, plotting
+from semiordinal import (
+    KernelOrdinalClassifier,
+    LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
+    plotting,
+)
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.plotting import (
     METHOD_COLORS,
@@ -27,7 +33,9 @@ from semiordinal.plotting import (
     CoefficientsDisplay,
     ConfusionDisplay,
     CurveDisplay,
+    PredictionSetsDisplay,
     RanksDisplay,
+    SetCoverageDisplay,
     SharesDisplay,
     ThresholdsDisplay,
     VarianceRatioDisplay,
@@ -369,6 +377,7 @@ def test_cd_diagram_names_methods_from_the_best():
 
 def test_every_function_draws_on_the_axes_given():
     model, X, y = stages_model()
+    tuned = LinearOrdinalClassifierCV(l2s=[0.01], random_state=0).fit(X, y)
     variance = RiskVariance(2.0, lu=np.array([4.0, 1.0]), covariance=np.array([1.0, 0.0]))
     arguments = {
         "plot_thresholds": (model, X, y),
@@ -379,6 +388,8 @@ def test_every_function_draws_on_the_axes_given():
         "plot_variance_ratio": (variance,),
         "plot_unlabeled_curve": ([1, 2], {"SEMI": [1.0, 1.0]}),
         "plot_cd_diagram": ({"a": 1.0, "b": 2.0}, 5),
+        "plot_prediction_sets": (tuned, X, y),
+        "plot_set_coverage": (tuned, X, y),
     }
     functions = {name for name in plotting.__all__ if name.startswith("plot_")}
     assert functions == {*arguments, "plot_panels"}  # which makes a figure of several axes
@@ -401,6 +412,21 @@ def test_shares_are_drawn_in_class_order_beside_each_other():
     assert [row[0] for row in shown.tables()[0].rows] == GRADES
     with pytest.raises(ValueError, match="one for each of the 4 classes"):
         plotting.plot_shares(GRADES, {"labels": [1.0]})
+
+
+def test_names_in_pictures_for_pages_stay_as_they_are():
+    """Even those that look like parts of the picture; but marks that turn text are shown."""
+    names = ['id="x"', "url(#x)", 'style="#471365"', 'href="#x"', "a\u202eb"]
+    shown = SharesDisplay(names, {"one": np.full(5, 0.2)})
+    svg = page_svg(shown, "mine", "a\u202eb", 5, (5, 3))
+    root = ElementTree.fromstring(svg)
+    # Long names are cut into lines.
+    seen = "".join(text.text or "" for text in root.iter() if text.tag.endswith(("text", "tspan")))
+    expected = [*names[:4], r"a\u202eb"]
+    assert all(name in seen for name in expected)
+    titles = [title.text for title in root.iter("title")]
+    assert titles == [f"class {name}, one: 20.0%" for name in expected]
+    assert "\u202e" not in svg
 
 
 def test_pictures_for_pages_take_the_pages_colours():
@@ -445,3 +471,43 @@ def test_every_function_has_a_picture_on_the_page_made_by_the_example(tmp_path):
     for name in shown:
         made = matplotlib.image.imread(tmp_path / name)
         assert made.shape == matplotlib.image.imread(DOCS / "images" / name).shape
+
+
+def test_set_coverage_by_class_with_intervals():
+    """The intervals hold the coverages that a binomial test at 5 % does not refuse."""
+    rng = np.random.default_rng(0)
+    codes = rng.choice([0, 1, 3], 200)
+    ends = np.sort(rng.integers(0, 4, size=(200, 2)), axis=1)
+    shown = SetCoverageDisplay.from_predictions(ends, np.r_[codes[:150], [-1] * 50], GRADES)
+    assert shown.names == ["all", *(GRADES[code] for code in (0, 1, 3))]
+    held = [low <= code <= high for (low, high), code in zip(ends[:150], codes[:150], strict=True)]
+    assert shown.shares[0] == pytest.approx(np.mean(held))
+    assert shown.counts[2] == (codes[:150] == 1).sum()
+    for hits, count, (low, high) in zip(
+        np.rint(shown.shares * shown.counts).astype(int),
+        shown.counts,
+        shown.intervals.T,
+        strict=True,
+    ):
+        expected = binomtest(hits, count).proportion_ci(0.95, method="exact")
+        assert (low, high) == pytest.approx((expected.low, expected.high))
+    with pytest.raises(ValueError, match="no row has a label"):
+        SetCoverageDisplay.from_predictions(ends, np.full(200, -1), GRADES)
+
+
+def test_sets_are_drawn_along_the_score():
+    _, X, y = stages_model()
+    tuned = LinearOrdinalClassifierCV(l2s=[0.01], random_state=0).fit(X, y)
+    shown = PredictionSetsDisplay.from_estimator(tuned, X, y, coverage=0.7)
+    assert (np.diff(shown.scores) >= 0).all()
+    sets = tuned.predict_set(X, 0.7)
+    known = ~np.isnan(np.asarray(y, dtype=float))
+    held = (sets[known, 0] <= y[known]) & (sets[known, 1] >= y[known])
+    assert shown.is_covered.sum() == held.sum()
+    (table,) = shown.tables()
+    assert sum(row[1] for row in table.rows) == len(X)
+    ax = shown.plot()
+    missed = [line for line in ax.lines if line.get_label() == "true class, missed"]
+    assert len(missed) == (not held.all())
+    without = PredictionSetsDisplay.from_estimator(tuned, X, coverage=0.7)
+    assert legend(without.plot()) == ["set"]

@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from semiordinal import LinearOrdinalClassifierCV
-from semiordinal._rows.labels import resolve_prior, shifted_prior
+from semiordinal._rows.class_shares import resolve_prior
+from semiordinal._rows.labels import shifted_prior
 
 MEANS = np.array([-1.5, 0.0, 1.5])
 BEFORE, AFTER = np.array([0.2, 0.5, 0.3]), np.array([0.6, 0.3, 0.1])
@@ -78,7 +79,7 @@ def test_tuned_classifier_under_prior_shift(loss):
     y = np.concatenate([codes.astype(float), np.full(len(x_unlabeled), np.nan)])
     test = columns(x_test, len(x) + len(x_unlabeled))
     common = {"loss": loss, "unlabeled_weights": (), "random_state": 0}
-    em = LinearOrdinalClassifierCV(class_prior="em", **common).fit(X, y)
+    em = LinearOrdinalClassifierCV(class_prior="estimate", **common).fit(X, y)
     labels = LinearOrdinalClassifierCV(class_prior="labels", **common).fit(X, y)
     np.testing.assert_allclose(em.class_prior_, AFTER, atol=0.08)
     np.testing.assert_allclose(labels.class_prior_, np.bincount(codes) / 150)

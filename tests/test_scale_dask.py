@@ -144,7 +144,7 @@ def slow(block, seconds=0.2):
 
 @pytest.mark.slow
 def test_a_worker_killed_in_the_middle_of_a_fit():
-    """Partitions that it held are computed anew, and the fit ends as it would have."""
+    """Partitions that it held are computed again, and the fit ends as it would have."""
     in_memory = LinearOrdinalClassifier().fit(X, Y, X_unlabeled=ROWS)
     with started(2) as (_, client):
         frame = dd.from_pandas(ROWS, npartitions=8, sort=False).map_partitions(slow, meta=ROWS[:0])

@@ -115,8 +115,43 @@ def test_files_of_one_name_in_two_folders(tmp_path):
     for name, rows in (("a", ROWS[:300]), ("b", ROWS[300:500])):
         write_parts(tmp_path / "rows" / name, rows, n_files=1)
     parts = predict_parquet(MODEL, tmp_path / "rows", tmp_path / "out")
-    assert [part.name for part in parts] == ["a-part-0.parquet", "b-part-0.parquet"]
+    names = [part.relative_to(tmp_path / "out").as_posix() for part in parts]
+    assert names == ["a/part-0.parquet", "b/part-0.parquet"]
     np.testing.assert_array_equal(read_all(parts)["prediction"], MODEL.predict(ROWS[:500]))
+
+
+def test_every_file_has_a_part_of_its_own_whatever_its_name(tmp_path):
+    """Names that are alike once folders become part of them, and folders that lead back."""
+    rows = tmp_path / "rows"
+    names = ["p.parquet", "2024/p.parquet", "2024-p.parquet", "2024/2024-p.parquet", "a/b.c/p.pq"]
+    for i, name in enumerate(names):
+        (rows / name).parent.mkdir(parents=True, exist_ok=True)
+        ROWS[100 * i : 100 * (i + 1)].to_parquet(rows / name, index=False)
+    (rows / "2024" / "up").symlink_to(rows, target_is_directory=True)
+    (rows / "again").symlink_to(rows / "a", target_is_directory=True)
+    (rows / "z.parquet").symlink_to(rows / "p.parquet")
+    parts = predict_parquet(MODEL, rows, tmp_path / "out")
+    found = {part.relative_to(tmp_path / "out").as_posix(): pd.read_parquet(part) for part in parts}
+    assert sorted(found) == sorted(names)
+    for i, name in enumerate(names):
+        expected = MODEL.predict(ROWS[100 * i : 100 * (i + 1)])
+        np.testing.assert_array_equal(found[name]["prediction"], expected)
+    listed = [rows / names[1], rows / names[0], rows / names[1]]
+    assert len(predict_parquet(MODEL, listed, tmp_path / "list")) == 2
+    with pytest.raises(OutputError, match="inside it"):
+        predict_parquet(MODEL, rows, rows / "out")
+
+
+def test_a_damaged_part_is_named(folder, tmp_path):
+    out = tmp_path / "out"
+    predict_parquet(MODEL, folder, out)
+    whole = (out / "part-1.parquet").read_bytes()
+    for damaged in (whole[:-100], b"", b"mine"):
+        (out / "part-1.parquet").write_bytes(damaged)
+        with pytest.raises(OutputError, match=r"part-1.parquet' exists already, and is damaged"):
+            predict_parquet(MODEL, folder, out)
+        parts = predict_parquet(MODEL, folder, out, force=True)
+        np.testing.assert_array_equal(read_all(parts)["prediction"], MODEL.predict(ROWS))
 
 
 def test_on_a_cluster(folder, tmp_path):

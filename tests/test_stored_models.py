@@ -22,15 +22,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
 
 from cli_problems import done
 from semiordinal import (
+    AutoOrdinalClassifier,
+    BoostingOrdinalClassifier,
+    CalibratedOrdinalClassifier,
     KernelOrdinalClassifier,
     KernelOrdinalClassifierCV,
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
     OrdinalSelfTraining,
     TransductiveOrdinalClassifier,
+    TreeOrdinalClassifier,
 )
 from semiordinal.model_files import load, save
 
@@ -84,12 +89,46 @@ def _with_names(path: Path) -> None:
     save(LinearOrdinalClassifier(classes=SIZES, loss="cl").fit(frame, names), path)
 
 
+def _with_categories(path: Path) -> None:
+    """Boosting that splits the categories of a column itself."""
+    table = _table()
+    rows = table[["weight", "kind"]].astype({"weight": float, "kind": "category"})
+    boosting = HistGradientBoostingClassifier(
+        max_iter=3, max_leaf_nodes=5, min_samples_leaf=3, categorical_features=["kind"]
+    )
+    model = CalibratedOrdinalClassifier(boosting, classes=SIZES, random_state=0)
+    grade = np.digitize(
+        rows["weight"].fillna(10.0) + 6.0 * (rows["kind"] == "quince"), [10.0, 14.0]
+    )
+    save(model.fit(rows, np.array(SIZES, dtype=object)[grade]), path)
+
+
 def _from_table(path: Path) -> None:
     """Write the Pipeline that the command line makes of a table."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "fruit.csv"
         _table().to_csv(data, index=False)
         done("fit", data, "--target", "size", "--order", ",".join(SIZES), "--out", path)
+
+
+def _as_people_write(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with decimal commas, a unit, words for gaps, days first and ordered names."""
+    weights = [f"{x:.2f} €".replace(".", ",") for x in table["weight"].astype(float)]
+    dates = pd.to_datetime(table["picked"]).dt.strftime("%d.%m.%Y")
+    return table.assign(
+        weight=pd.Series(weights, dtype=object).where(table["weight"].notna(), "?"),
+        picked=dates.astype(object).where(dates.notna(), "unknown"),
+        ripe=np.resize(["hard", "ripe", "soft", "-"], len(table)),
+    )
+
+
+def _from_written_table(path: Path) -> None:
+    """Write the Pipeline that the command line makes of a table as people write them."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "fruit.csv"
+        _as_people_write(_table()).to_csv(data, index=False, sep=";")
+        order = ("--order", ",".join(SIZES), "--ordered", "ripe=hard,ripe,soft")
+        done("fit", data, "--target", "size", *order, "--model", "linear", "--out", path)
 
 
 def _network() -> Any:
@@ -109,12 +148,34 @@ MODELS: dict[str, Callable[[Path], None]] = {
     "tuned-linear.semiordinal": _fitted(
         LinearOrdinalClassifierCV(class_prior=[0.3, 0.4, 0.3], **_SEARCH)
     ),
-    "tuned-kernel.semiordinal": _fitted(KernelOrdinalClassifierCV(class_prior="em", **_SEARCH)),
+    "tuned-kernel.semiordinal": _fitted(
+        KernelOrdinalClassifierCV(class_prior="estimate", **_SEARCH)
+    ),
     "transductive.semiordinal": _fitted(TransductiveOrdinalClassifier()),
     "self-training.semiordinal": _fitted(
         OrdinalSelfTraining(LinearOrdinalClassifier(unlabeled_weight=0.0), n_rounds=3)
     ),
+    "forest.semiordinal": _fitted(
+        CalibratedOrdinalClassifier(
+            RandomForestRegressor(4, max_depth=3, random_state=0), class_prior=[0.3, 0.4, 0.3]
+        )
+    ),
+    "boosting.semiordinal": _with_categories,
+    "auto.semiordinal": _fitted(
+        AutoOrdinalClassifier(
+            members=[
+                "linear_ranks",
+                "kernel",
+                TreeOrdinalClassifier(n_estimators=4),
+                BoostingOrdinalClassifier(n_estimators=3),
+            ],
+            class_prior=[0.3, 0.4, 0.3],
+            cv=3,
+            random_state=0,
+        )
+    ),
     "table.semiordinal": _from_table,
+    "written-table.semiordinal": _from_written_table,
     "network.semiordinal": lambda path: save(_network().fit(*_numbers()), path),
     "network.pt": lambda path: _network().fit(*_numbers()).save(path),
 }
@@ -138,6 +199,13 @@ def _rows(name: str) -> Any:
         rows = _table(12).drop(columns="size").astype({"weight": float})
         rows.loc[0, "kind"] = "medlar"
         return rows.astype(object).where(rows.notna(), None).to_dict("list")
+    if name.startswith("written-table"):
+        return _as_people_write(_table(12)).drop(columns="size").fillna("").to_dict("list")
+    if name.startswith("boosting"):
+        return {
+            "weight": [6.0, 9.0, 10.5, 14.0] * 2,
+            "kind": ["pear"] * 4 + ["quince"] * 3 + [None],
+        }
     X = np.random.default_rng(2).normal(scale=2.0, size=(12, 3)).round(3)
     return dict(zip("abc", X.T.tolist(), strict=True)) if "names" in name else X.tolist()
 

@@ -8,9 +8,11 @@ import pytest
 from sklearn.base import clone
 
 from semiordinal import LinearOrdinalClassifier
-from semiordinal._tables.columns import ColumnChoice, choose_columns, to_days
+from semiordinal._tables.columns import ColumnChoice, choose_columns
+from semiordinal._tables.dates import to_days
 from semiordinal._tables.encoding import encoded_names, table_pipeline
-from semiordinal._tables.target import read_target, suggest_order
+from semiordinal._tables.orders import suggest_order
+from semiordinal._tables.target import read_target
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -26,6 +28,8 @@ RNG = np.random.default_rng(0)
         ([1, None, 3] * 20, "numbers"),
         (["2024-01-31", "2023-12-01", ""] * 20, "dates"),
         (["2024-01-31 10:00", "2023-12-01T08:30:00Z", ""] * 20, "dates"),
+        (["31/12/2023", "01/02/2024"] * 30, "dates"),
+        (["11.12.2023", "01.02.2024"] * 30, "dates"),
         (pd.date_range("2020-01-01", periods=N), "dates"),
         (pd.date_range("2020-01-01", periods=N, tz="Asia/Tokyo"), "dates"),
         (["a", "b", "NA"] * 20, "categories"),
@@ -50,7 +54,7 @@ def test_kinds(values, kind):
         ("comment", [f"they said {i}" for i in range(N)], "free text"),
         ("empty", [None] * N, "empty"),
         ("same", ["x", ""] * 30, "never changes"),
-        ("day", ["31/12/2023", "01/02/2024"] * 30, "YYYY-MM-DD"),
+        ("day", ["11/12/2023", "01/02/2024"] * 30, "--day-first"),
         ("wait", pd.to_timedelta(np.arange(N), unit="D"), "durations"),
     ],
     ids=str,

@@ -17,7 +17,7 @@ MODELS = {
     "at": LinearOrdinalClassifierCV(**SETTINGS),
     "ls": LinearOrdinalClassifierCV(loss="ls", **SETTINGS),
     "labels": LinearOrdinalClassifierCV(random_state=0),
-    "em": LinearOrdinalClassifierCV(class_prior="em", random_state=0),
+    "estimate": LinearOrdinalClassifierCV(class_prior="estimate", random_state=0),
     "kernel": KernelOrdinalClassifierCV(l2s=(0.1, 0.01), bandwidths=(1.0, 2.0), cv=3, **SETTINGS),
     # Without a margin of safety unlabelled rows enter the risk, so the final fit needs them all.
     "with unlabelled rows": LinearOrdinalClassifierCV(safety=0.0, **SETTINGS),

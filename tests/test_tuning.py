@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV, LinearOrdinalClassifier
-from semiordinal._decide import decide, paired_gain
+from semiordinal._decide import decide, judge_shares, paired_gain
 from semiordinal._decide.decision import row_groups
 from semiordinal._risk.losses import get_loss
 from semiordinal._risk.objective import Coordinates, threshold_map
@@ -18,8 +18,8 @@ from semiordinal._rows import MatrixRows, RowLabels, dense_rows
 from semiordinal._score.tuning import (
     Candidate,
     TuningRows,
+    fit_l2_path,
     get_criterion,
-    held_out_path,
     labeled_folds,
     leave_one_out_path,
     search,
@@ -69,7 +69,7 @@ def test_held_out_scores_are_those_of_classifiers_without_the_rows(loss, weight)
     rows = tuning_rows(loss)
     folds = labeled_folds(CODES, 3, 1, 0)
     candidates = [Candidate(l2, weight, 1) for l2 in (1.0, 0.05)]
-    found = held_out_path(rows, folds, candidates, 1000)[1]
+    found = fit_l2_path(rows, folds, candidates, 1000)[1]
     for index, fold in enumerate(folds):
         masked = PROBLEM.y.copy()
         masked[fold.test] = np.nan
@@ -111,7 +111,7 @@ def test_leave_one_out_by_one_fit_is_that_by_as_many_as_rows(
     folds = labeled_folds(CODES, "loo", 1, None)
     candidate = Candidate(0.1, unlabeled_weight, 1)
     (quick,) = leave_one_out_path(rows, folds, [candidate], 1000)
-    (slow,) = held_out_path(rows, folds, [candidate], 1000)
+    (slow,) = fit_l2_path(rows, folds, [candidate], 1000)
     np.testing.assert_allclose(quick.scores, slow.scores, atol=tolerance)
     np.testing.assert_allclose(quick.coefs, slow.coefs, atol=tolerance)
     np.testing.assert_array_equal(quick.rows, slow.rows)
@@ -164,7 +164,7 @@ def test_leave_one_out_without_a_shortcut_refits(loss, margin, l2):
     rows = replace(rows, design=MatrixRows([twice]))
     folds = labeled_folds(CODES, "loo", 1, None)[:5]
     (quick,) = leave_one_out_path(rows, folds, [Candidate(l2)], 1000)
-    (slow,) = held_out_path(rows, folds, [Candidate(l2)], 1000)
+    (slow,) = fit_l2_path(rows, folds, [Candidate(l2)], 1000)
     np.testing.assert_allclose(quick.scores, slow.scores, rtol=1e-12)
 
 
@@ -198,7 +198,7 @@ def test_folds_with_rounded_kinks_judge_penalties_as_exact_fits_do(loss, margin)
     rows = replace(tuning_rows(loss), loss=get_loss(loss, margin))
     folds = labeled_folds(CODES, 3, 1, 0)
     l2s = (3.0, 0.3, 0.03)
-    found = held_out_path(rows, folds, [Candidate(l2) for l2 in l2s], 1000)
+    found = fit_l2_path(rows, folds, [Candidate(l2) for l2 in l2s], 1000)
     for l2, held_out in zip(l2s, found, strict=True):
         exact = []
         for fold in folds:
@@ -215,7 +215,7 @@ def test_folds_with_rounded_kinks_judge_penalties_as_exact_fits_do(loss, margin)
 def test_criteria_are_means_over_held_out_rows():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 4, 1, 0)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     surrogate = get_criterion("surrogate").row_losses(held_out, rows)
     task = get_criterion("task").row_losses(held_out, rows)
     for at, (code, scores) in enumerate(zip(held_out.codes, held_out.scores, strict=True)):
@@ -227,7 +227,7 @@ def test_criteria_are_means_over_held_out_rows():
 def test_the_semi_supervised_criterion_is_the_paper_s_validation_risk():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 2, 1, 0)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     found = get_criterion("semi").row_losses(held_out, rows).mean()
     predicted = held_out.predicted
     table = task_losses("absolute", predicted, 4)
@@ -256,7 +256,7 @@ def test_the_semi_supervised_criterion_without_unlabelled_rows_is_the_task_loss(
         Risk(),
     )
     folds = labeled_folds(CODES[labeled], 3, 1, 0)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     semi = get_criterion("semi").row_losses(held_out, rows)
     np.testing.assert_array_equal(semi, get_criterion("task").row_losses(held_out, rows))
 
@@ -272,7 +272,7 @@ def test_power_tuning_is_the_weight_of_least_variance(loss, removed):
     """Against the variances that theory gives for label shares, at the same pilot."""
     rows = tuning_rows(loss, prior=COUNTS / COUNTS.sum())
     folds = labeled_folds(CODES, [(np.flatnonzero(CODES >= 0),) * 2], 1, None)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     found = best_weight(held_out, rows, 0.1, removed)
     scaled = PROBLEM.X / rows.coordinates.scale
     coef, thresholds = held_out.coefs[0] * rows.coordinates.scale, held_out.thresholds[0]
@@ -292,7 +292,7 @@ def test_power_tuning_of_priors_that_are_not_the_shares_of_labels(weighting):
     rows = tuning_rows(prior=np.array([0.1, 0.1, 0.7, 0.1]), weighting=weighting)
     prior, n_labeled, removed = rows.class_prior, COUNTS.sum(), 2
     folds = labeled_folds(CODES, [(np.flatnonzero(CODES >= 0),) * 2], 1, None)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     objective = rows.objective(Candidate(0.1))
     coef, thresholds = held_out.coefs[0], held_out.thresholds[0]
     scale = rows.coordinates.scale
@@ -324,14 +324,14 @@ def test_power_tuning_of_priors_that_are_not_the_shares_of_labels(weighting):
 def test_power_tuning_proposes_nothing_where_it_cannot_tell():
     rows = tuning_rows("lad")
     folds = labeled_folds(CODES, 2, 1, 0)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     assert best_weight(held_out, rows, 0.1, 1) == 0.0
 
 
 def test_gain_is_a_mean_over_rows_with_its_standard_error():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 4, 2, 0)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     by_row = np.random.default_rng(0).normal(size=40)
     found = paired_gain(held_out.rows, by_row[held_out.rows], np.zeros(80), rows.row_weights)
     assert found.mean == pytest.approx(by_row.mean())
@@ -372,7 +372,7 @@ def test_a_class_of_one_row_keeps_its_share_among_the_scores(lonely):
     codes[np.flatnonzero(codes == lonely)[1:]] = -1
     rows = tuning_rows(codes=codes)
     folds = labeled_folds(codes, 5, 2, 0)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     assert lonely not in held_out.codes
     final = rows.final_scores(held_out.coefs[0], held_out.thresholds[0])
     standardized = held_out.standardized(rows)
@@ -385,14 +385,15 @@ def test_a_class_of_one_row_keeps_its_share_among_the_scores(lonely):
         unlabeled = PROBLEM.X[codes < 0] @ coef
         standard.append((PROBLEM.X[row] @ coef - unlabeled.mean()) / unlabeled.std())
     assert scores.latent[-1] == pytest.approx(np.mean(standard), rel=1e-10)
-    settings = "auto", "absolute", standardized, final, PROBLEM.prior, True, 2.0
+    evidence = judge_shares(standardized, final, PROBLEM.prior)
+    settings = "auto", "absolute", standardized, final, PROBLEM.prior, evidence, 2.0
     assert (np.diff(decide(*settings, held_out.predicted).thresholds) >= 0).all()
 
 
 def test_a_row_is_in_one_group_in_all_repeats():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 4, 3, 0)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     groups = row_groups(held_out.standardized(rows))
     assert len(groups) == 120
     for row in range(40):
@@ -403,7 +404,7 @@ def test_a_row_is_in_one_group_in_all_repeats():
 def test_rows_of_a_single_split_are_in_several_groups():
     rows = tuning_rows()
     folds = labeled_folds(CODES, [next(LabeledKFold(2).split(CODES, PROBLEM.y))], 1, None)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     np.testing.assert_array_equal(
         np.bincount(row_groups(held_out.standardized(rows))), [4, 4, 4, 4, 4]
     )
@@ -424,7 +425,7 @@ def test_rows_that_are_left_out_one_by_one_are_in_groups_of_all_classes():
 def test_moments_of_unlabelled_scores_are_those_of_each_model():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 4, 1, 0)
-    (held_out,) = held_out_path(rows, folds, [Candidate(0.1)], 1000)
+    (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
     mean, deviation = held_out.unlabeled_moments(rows)
     scores = PROBLEM.X[CODES < 0] @ held_out.coefs.T
     np.testing.assert_allclose(mean, scores.mean(axis=0), rtol=1e-12)
