@@ -3,8 +3,8 @@
     python benchmarks/calibrated.py --data FOLDER                     # a few minutes
     python benchmarks/calibrated.py --data FOLDER --sets all --draws 5 --minutes 60
 
-A draw is as in ``tuned.py``, with 1,000 unlabelled and 1,000 test rows. The model alone predicts
-as its users would have it: a regressor's prediction rounded, the median of a classifier's
+Rows are as ``draws.py`` draws them, with 1,000 unlabelled and 1,000 test rows. The model alone
+predicts as its users would have it: a regressor's prediction rounded, the median of a classifier's
 probabilities. The figures are changes of the mean absolute error in per cent, geometric means over
 sets and draws.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import tuned
+from draws import draw, set_names
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     ExtraTreesRegressor,
@@ -34,7 +34,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
-from tuned import Cell, draw, read
 
 from semiordinal import CalibratedOrdinalClassifier
 
@@ -43,7 +42,7 @@ SETS = (
     *("skill", "swd", "winequality-white"),
 )
 FEWEST_ROWS = 1000
-tuned.MOST_UNLABELED = tuned.MOST_TEST = 1000  # forests are slow
+MOST_UNLABELED = MOST_TEST = 1000  # forests are slow
 MODELS: dict[str, Any] = {
     "RandomForestRegressor": RandomForestRegressor(50, random_state=0),
     "RandomForestClassifier": RandomForestClassifier(50, random_state=0),
@@ -82,15 +81,13 @@ def errors(model: Any, rows: dict[str, np.ndarray]) -> dict[str, float]:
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
     sets = arguments.sets
     if sets == ["all"]:
-        paths = sorted(arguments.data.glob("*.csv.gz"))
-        sets = [p.name.removesuffix(".csv.gz") for p in paths if len(read(p)[1]) >= FEWEST_ROWS]
+        sets = set_names(arguments.data, FEWEST_ROWS)
     end = time.monotonic() + 60 * arguments.minutes
     records = []
     for repetition in range(arguments.draws):
         for n_labeled in arguments.sizes:
             for name in sets:
-                cell = Cell(name, n_labeled, "at", "known", repetition, "calibrated")
-                rows = draw(cell, arguments.data)
+                rows = draw(arguments.data, name, n_labeled, repetition, MOST_UNLABELED, MOST_TEST)
                 for model in arguments.models:
                     if time.monotonic() > end:
                         print(f"Stopped after {arguments.minutes} minutes in draw {repetition}.")

@@ -4,9 +4,9 @@
     python benchmarks/tuned.py report --results FOLDER              # tables, and the limits
     python benchmarks/tuned.py speed                                # CPU time of searches
 
-Every set of at least 600 rows; classes of which fewer than two labelled rows are to be expected
-are merged with their smaller neighbour. A record is one file: the error on the test rows of one
-method on one draw. Draws go round after round over all sets, so that what is there is balanced.
+Every set of at least 600 rows, with rows as ``draws.py`` draws them. A record is one file: the
+error on the test rows of one method on one draw. Draws go round after round over all sets, so
+that what is there is balanced.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from draws import draw, has_enough_rows, set_names
 from scipy.stats import wilcoxon
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
@@ -31,8 +31,6 @@ from semiordinal._utils.files import atomic_write
 from semiordinal.baselines import get_method
 
 FEWEST_ROWS = 600
-MOST_TEST, MOST_UNLABELED, FEWEST_UNLABELED = 2000, 2000, 100
-FEWEST_EXPECTED_LABELS = 2
 SIZES = (20, 50, 100, 500)
 LOSSES = ("at", "it", "ls")
 PRIORS = ("known", "labels")
@@ -62,54 +60,12 @@ class Cell:
         return Path(self.method) / file
 
 
-@lru_cache(maxsize=4)
-def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    table = pd.read_csv(path)
-    return table.iloc[:, :-1].to_numpy(dtype=float), table["y"].to_numpy()
-
-
-def merge_rare(y: np.ndarray, n_labeled: int) -> np.ndarray:
-    """Codes 0, 1, ... with classes merged until each expects enough labels, or three are left."""
-    codes = np.unique(y, return_inverse=True)[1]
-    while True:
-        counts = np.bincount(codes)
-        rarest = int(np.argmin(counts))
-        if len(counts) == 3 or counts[rarest] / len(y) * n_labeled >= FEWEST_EXPECTED_LABELS:
-            return codes
-        beside = [c for c in (rarest - 1, rarest + 1) if 0 <= c < len(counts)]
-        other = min(beside, key=lambda c: counts[c])
-        codes = np.where(codes == max(rarest, other), min(rarest, other), codes)
-        codes = np.unique(codes, return_inverse=True)[1]
-
-
-def draw(cell: Cell, data: Path) -> dict[str, np.ndarray]:
-    """Training and test rows of a cell; the same for all methods, losses and priors."""
-    X, y = read(data / f"{cell.name}.csv.gz")
-    codes = merge_rare(y, cell.n_labeled)
-    n_classes = codes.max() + 1
-    random = np.random.default_rng([cell.repetition, cell.n_labeled, *cell.name.encode()])
-    shuffled = random.permutation(len(y))
-    n_test = min(MOST_TEST, int(0.3 * len(y)))
-    test, rest = shuffled[:n_test], shuffled[n_test:]
-    while len(np.unique(codes[rest[: cell.n_labeled]])) < n_classes:
-        rest = random.permutation(rest)
-    train = rest[: cell.n_labeled + MOST_UNLABELED]
-    labels = codes[train].astype(float)
-    labels[cell.n_labeled :] = np.nan
-    prior = np.bincount(codes) / len(codes)
-    return {"X": X[train], "y": labels, "X_test": X[test], "y_test": codes[test], "prior": prior}
-
-
 def cells(data: Path, sizes, losses, priors, repetitions, methods) -> Iterator[Cell]:
-    sets = []
-    for path in sorted(data.glob("*.csv.gz")):
-        n_rows = len(read(path)[1])
-        if n_rows >= FEWEST_ROWS:
-            sets.append((path.name.removesuffix(".csv.gz"), n_rows))
+    sets = set_names(data, FEWEST_ROWS)
     for repetition in range(*repetitions):
         for size in sizes:
-            for name, n_rows in sets:
-                if n_rows - int(0.3 * n_rows) - size < FEWEST_UNLABELED:
+            for name in sets:
+                if not has_enough_rows(data, name, size):
                     continue
                 for loss in losses:
                     for prior in priors:
@@ -135,7 +91,7 @@ def settings_of(cell: Cell, results: Path) -> dict[str, float | str]:
 
 
 def run_cell(cell: Cell, data: Path, results: Path) -> dict[str, float]:
-    rows = draw(cell, data)
+    rows = draw(data, cell.name, cell.n_labeled, cell.repetition)
     prior = rows["prior"] if cell.prior == "known" else "labels"
     settings = settings_of(cell, results)
     method = get_method(cell.method.split("@")[0])

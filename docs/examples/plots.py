@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
-from semiordinal import LinearOrdinalClassifier
+from semiordinal import LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.plotting import (
     VarianceRatioDisplay,
@@ -25,6 +25,8 @@ from semiordinal.plotting import (
     plot_coefficients,
     plot_confusion,
     plot_panels,
+    plot_prediction_sets,
+    plot_set_coverage,
     plot_shares,
     plot_thresholds,
     plot_unlabeled_curve,
@@ -147,10 +149,24 @@ def cd_diagram(n_draws=20):
     return plot_cd_diagram(dict(zip(settings, ranks, strict=True)), n_problems=n_draws)
 
 
+def prediction_sets():
+    model = LinearOrdinalClassifierCV(random_state=0).fit(X, Y)
+    held_out = np.isnan(Y)
+    return plot_prediction_sets(model, X[held_out], STAGES[held_out], coverage=0.8)
+
+
+def set_coverage():
+    model = LinearOrdinalClassifierCV(random_state=0).fit(X, Y)
+    held_out = np.isnan(Y)
+    return plot_set_coverage(model, X[held_out], STAGES[held_out], coverage=0.8)
+
+
 PICTURES = {
     "thresholds": thresholds,
     "confusion": confusion,
     "calibration": calibration,
+    "prediction-sets": prediction_sets,
+    "set-coverage": set_coverage,
     "shares": shares,
     "coefficients": coefficients,
     "variance-ratio": variance_ratio,

@@ -9,9 +9,10 @@ import argparse
 import shutil
 from pathlib import Path
 
+import pandas as pd
 from sklearn.datasets import load_diabetes
 
-from semiordinal import LinearOrdinalClassifier
+from semiordinal import AutoOrdinalClassifier
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.report import build_report, write_report
 
@@ -24,14 +25,11 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=Path("report.html"), help="where it goes")
     parser.add_argument("--picture", type=Path, default=default)
     arguments = parser.parse_args()
-    X, stages = load_diabetes_stages()
-    html = build_report(
-        X,
-        mask_labels(stages, 100, random_state=0),
-        LinearOrdinalClassifier(class_prior="uniform"),
-        title="Progression of diabetes, in five stages",
-        feature_names=load_diabetes().feature_names,
-    )
+    rows, stages = load_diabetes_stages()
+    X = pd.DataFrame(rows, columns=load_diabetes().feature_names)
+    y = mask_labels(stages, 100, random_state=0)
+    model = AutoOrdinalClassifier(class_prior="uniform", random_state=0).fit(X, y)
+    html = build_report(model, X, y, title="Progression of diabetes, in five stages")
     write_report(html, arguments.page, force=True)
     print(f"Page: {arguments.page}")
     if shutil.which("chromium"):
@@ -40,7 +38,7 @@ def main() -> None:
         with sync_playwright() as playwright:
             path = shutil.which("chromium")
             browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
-            page = browser.new_page(viewport={"width": 1000, "height": 1250})
+            page = browser.new_page(viewport={"width": 1280, "height": 1250})
             page.goto(arguments.page.resolve().as_uri())
             page.screenshot(path=arguments.picture)
             browser.close()
