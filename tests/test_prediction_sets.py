@@ -29,7 +29,7 @@ from semiordinal._decide.prediction_sets import (
 )
 from semiordinal._judge.held_out import HeldOutPredictions
 from semiordinal.datasets import make_ordinal
-from semiordinal.report._sections import _set_sentence
+from semiordinal.report._quality_sections import _set_sentence
 
 PRIOR = np.array([0.4, 0.3, 0.2, 0.1])
 X, TRUTH, _ = make_ordinal(1500, class_prior=PRIOR, random_state=0)

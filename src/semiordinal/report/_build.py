@@ -102,25 +102,27 @@ def render_findings(
     details: dict[str, str],
 ) -> str:
     """The page of what was found, with notes on the data and how it was made."""
-    from . import _sections as sections
+    from . import _data_sections as data
+    from . import _driver_sections as drivers
+    from . import _quality_sections as quality
 
     page = Page(
         title,
-        sections.headline(findings),
-        sections.facts(findings),
-        sections.model_note(findings),
+        quality.headline(findings),
+        quality.facts(findings),
+        quality.model_note(findings),
         [
-            sections.errors_section(findings),
-            sections.classes_section(findings),
-            sections.groups_section(findings),
-            sections.drivers_section(findings),
-            sections.rows_section(findings),
-            sections.unsure_section(findings),
-            sections.calibration_section(findings),
-            sections.unlabeled_section(findings),
-            sections.data_section(findings, notes),
-            sections.drift_section(findings),
-            sections.statistics_section(findings),
+            quality.errors_section(findings),
+            quality.classes_section(findings),
+            quality.groups_section(findings),
+            drivers.drivers_section(findings),
+            drivers.rows_section(findings),
+            drivers.unsure_section(findings),
+            quality.calibration_section(findings),
+            data.unlabeled_section(findings),
+            data.data_section(findings, notes),
+            data.drift_section(findings),
+            data.statistics_section(findings),
         ],
         len(findings.subject.classes),
     )
