@@ -222,7 +222,7 @@ def test_class_names_and_shares_by_name():
     prior = dict(zip(names, PRIOR, strict=True))
     found = calibrated(classes=list(names), class_prior=prior).fit(X, named)
     plain = calibrated(class_prior=PRIOR).fit(X, Y)
-    np.testing.assert_array_equal(found.classes_, names)
+    np.testing.assert_array_equal(found.class_order_, names)
     np.testing.assert_array_equal(found.predict(X), names[plain.predict(X).astype(int) - 1])
     assert found.score(X, named) == plain.score(X, Y)
 

@@ -36,6 +36,7 @@ from ._packing.payload import (
     typed_nodes,
 )
 from ._packing.trial import check_part, check_predictions
+from ._rows.class_order import class_order
 from ._utils.files import atomic_write
 
 __all__ = [
@@ -261,7 +262,7 @@ def read(path: str | Path) -> ModelFile:
     # The content may come from anyone: any error there is one of the file, not of ours.
     except Exception as error:
         raise ModelFileError(f"{name} holds a model that cannot be read: {_line(error)}") from error
-    if _plain(getattr(model, "classes_", None)) != manifest["classes"]:
+    if _plain(class_order(model)) != manifest["classes"]:
         raise ModelFileError(f"{name} names other classes than its model has. Fit the model again.")
     return ModelFile(model, manifest)
 
@@ -315,7 +316,7 @@ def _manifest(model: Any, payload: bytes) -> dict[str, Any]:
     return {
         "format": "semiordinal model",
         "schema": SCHEMA,
-        "classes": _plain(final.classes_),
+        "classes": _plain(class_order(final)),
         "order": "by value" if getattr(final, "classes", None) is None else "as given",
         "versions": _versions(),
         "sha256": hashlib.sha256(payload).hexdigest(),

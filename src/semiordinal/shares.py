@@ -116,7 +116,7 @@ def estimate_class_shares(
         estimate = _prediction_powered(held_out, codes, unlabeled)
     low, high = estimate.interval(level)
     return ClassShares(
-        model.classes_, estimate.shares, low, high, level, method, is_random, len(unlabeled)
+        model.class_order_, estimate.shares, low, high, level, method, is_random, len(unlabeled)
     )
 
 

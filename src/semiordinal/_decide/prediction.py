@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._risk.losses import get_loss
+from .._rows.class_order import labels_behind_codes, order_with_unseen, sorting
 from .._rows.labels import known_codes
 from .._rows.training import feature_rows
 from .._utils.typing import Array, Codes
@@ -28,13 +29,37 @@ def _has_probabilities(estimator: BaseProbabilisticClassifier) -> bool:
 class OrdinalClassifierMixin:
     """Predicts classes, and scores predictions, by positions in the class order."""
 
-    classes_: NDArray[Any]
+    class_order_: NDArray[Any]
     missing_label: Any
     _holds_rows_out = False  # whether fits keep predictions for labelled rows by other models
 
     @abstractmethod
     def _predict_codes(self, X: Any) -> NDArray[np.intp]:
         """Positions in the class order of rows yet to be checked."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes as scikit-learn takes them: sorted, whatever their order."""
+        return self.class_order_[sorting(self.class_order_)]
+
+    def _by_sorted_class(self, columns: Array) -> Array:
+        """Columns in class order as scikit-learn takes them, in the order of ``classes_``."""
+        positions = sorting(self.class_order_)
+        is_sorted = (positions == np.arange(len(positions))).all()
+        return columns if is_sorted else columns[:, positions]
+
+    def __sklearn_clone__(self) -> Any:
+        copy = super().__sklearn_clone__()  # type: ignore[misc]
+        behind = labels_behind_codes(self)
+        if behind is not None:
+            copy._labels_behind_codes = behind
+        return copy
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "classes_" in state:  # of an earlier version, in class order
+            state = {"class_order_": state["classes_"], **state}
+            del state["classes_"]
+        super().__setstate__(state)  # type: ignore[misc]
 
     @property
     def _task(self) -> str:
@@ -53,7 +78,7 @@ class OrdinalClassifierMixin:
         array of shape (n_samples,)
         """
         codes = self._predict_codes(X)
-        return self.classes_[codes]
+        return self.class_order_[codes]
 
     def predict_set(
         self, X: Any, coverage: float = 0.9, *, per_class: bool = False
@@ -82,7 +107,7 @@ class OrdinalClassifierMixin:
         check_is_fitted(self)
         limits = find_set_limits(self, coverage, per_class)
         predicted, cumulative = self._codes_and_cumulative(X)
-        return self.classes_[contiguous_sets(set_levels(cumulative), limits, predicted)]
+        return self.class_order_[contiguous_sets(set_levels(cumulative), limits, predicted)]
 
     @abstractmethod
     def _codes_and_cumulative(self, X: Any) -> tuple[Codes, Array]:
@@ -92,7 +117,8 @@ class OrdinalClassifierMixin:
         """Minus the mean task loss of the predictions; rows without a label are passed over.
 
         The task loss is that of ``loss``, on positions in the class order: zero-one for IT,
-        squared for LS, and the absolute error for all others.
+        squared for LS, and the absolute error for all others. Classes that no training row had
+        count at their place in the order, with a warning.
 
         Parameters
         ----------
@@ -106,8 +132,11 @@ class OrdinalClassifierMixin:
         """
         predicted = self._predict_codes(X)
         check_consistent_length(predicted, y, sample_weight)
-        codes = known_codes(y, self.classes_, self.missing_label)
-        return -task_error(self._task, codes, predicted, sample_weight)
+        given = getattr(self, "classes", None)
+        order = order_with_unseen(y, self.class_order_, given, self.missing_label)
+        codes = known_codes(y, order, self.missing_label)
+        places = known_codes(self.class_order_, order)
+        return -task_error(self._task, codes, places[predicted], sample_weight)
 
 
 class BaseOrdinalClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEstimator):
@@ -153,7 +182,8 @@ class BaseOrdinalClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEstimat
     def decision_function(self, X: Any) -> Array:
         """How far the score lies inside each class's interval; negative outside.
 
-        The largest entry is that of the predicted class.
+        The largest entry is that of the predicted class. Columns are in the order of
+        ``classes_``.
 
         Parameters
         ----------
@@ -162,14 +192,15 @@ class BaseOrdinalClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEstimat
         Returns
         -------
         array of shape (n_samples, n_classes), or (n_samples,) for two classes
-            For two classes, by scikit-learn's convention, the distance above the threshold.
+            For two classes, by scikit-learn's convention, the distance from the threshold to
+            the side of ``classes_[1]``.
         """
         latent = self.predict_latent(X)
         above = latent[:, None] - self.thresholds_
-        if len(self.classes_) == 2:
-            return above[:, 0]
         edge = np.full((len(latent), 1), np.inf)
-        return np.minimum(np.hstack([edge, above]), np.hstack([-above, edge]))
+        inside = np.minimum(np.hstack([edge, above]), np.hstack([-above, edge]))
+        columns = self._by_sorted_class(inside)
+        return columns[:, 1] if len(self.class_order_) == 2 else columns
 
 
 class BaseProbabilisticClassifier(BaseOrdinalClassifier):
@@ -193,7 +224,7 @@ class BaseProbabilisticClassifier(BaseOrdinalClassifier):
 
     @available_if(_has_probabilities)
     def predict_cumulative(self, X: Any) -> Array:
-        """Estimated ``P(y ≤ class)`` for every class but the last.
+        """Estimated ``P(y ≤ class)`` for every class but the last, in class order.
 
         Parameters
         ----------
@@ -210,7 +241,8 @@ class BaseProbabilisticClassifier(BaseOrdinalClassifier):
         """Estimated class probabilities.
 
         The most probable class need not be the predicted one: ``predict`` goes by the
-        thresholds, which is right for the absolute loss.
+        thresholds, which is right for the absolute loss. Columns are in the order of
+        ``classes_``, which is sorted; for those in class order see ``predict_cumulative``.
 
         Parameters
         ----------
@@ -221,7 +253,7 @@ class BaseProbabilisticClassifier(BaseOrdinalClassifier):
         array of shape (n_samples, n_classes)
         """
         cumulative = self.predict_cumulative(X)
-        return np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+        return self._by_sorted_class(np.diff(cumulative, axis=1, prepend=0.0, append=1.0))
 
 
 def best_classes(probabilities: Array, task: str) -> Codes:
@@ -258,7 +290,7 @@ class BaseCumulativeClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEsti
 
     @abstractmethod
     def predict_cumulative(self, X: Any) -> Array:
-        """Estimated ``P(y ≤ class)`` for every class but the last.
+        """Estimated ``P(y ≤ class)`` for every class but the last, in class order.
 
         Parameters
         ----------
@@ -270,7 +302,7 @@ class BaseCumulativeClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEsti
         """
 
     def predict_proba(self, X: Any) -> Array:
-        """Estimated class probabilities.
+        """Estimated class probabilities, with columns in the order of ``classes_``.
 
         Parameters
         ----------
@@ -280,7 +312,8 @@ class BaseCumulativeClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEsti
         -------
         array of shape (n_samples, n_classes)
         """
-        return np.diff(self.predict_cumulative(X), axis=1, prepend=0.0, append=1.0)
+        in_order = np.diff(self.predict_cumulative(X), axis=1, prepend=0.0, append=1.0)
+        return self._by_sorted_class(in_order)
 
     def predict_latent(self, X: Any) -> Array:
         """The expected position in the class order, from 0 to the number of classes less one.

@@ -189,7 +189,7 @@ def find_set_limits(model: Any, coverage: Any, per_class: Any) -> Array:
             f"calibrated. Fit CalibratedOrdinalClassifier({name}(...)), or use "
             "AutoOrdinalClassifier, LinearOrdinalClassifierCV or KernelOrdinalClassifierCV."
         )
-    classes = model.classes_
+    classes = model.class_order_
     codes = getattr(model, "held_out_codes_", np.empty(0, dtype=np.intp))
     cumulative = getattr(model, "held_out_cumulative_", np.empty((0, len(classes) - 1)))
     weights = getattr(model, "held_out_weights_", np.ones(len(codes)))

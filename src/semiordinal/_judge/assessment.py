@@ -157,7 +157,7 @@ class Assessment:
         codes = getattr(estimator, "held_out_codes_", None)
         if codes is None or not len(codes):
             return None
-        classes = estimator.classes_.tolist()
+        classes = estimator.class_order_.tolist()
         cumulative = estimator.held_out_cumulative_
         if hasattr(estimator, "held_out_classes_"):  # an average of models
             predicted = estimator.held_out_classes_

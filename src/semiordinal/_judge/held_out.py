@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from .._rows.class_order import ordered_probabilities
 from .._rows.labels import encode_labels
 from .._utils.typing import Array, Codes
 from ..metrics import TASKS, quadratic_kappa, task_error, task_losses
@@ -91,7 +92,7 @@ def predict_held_out(
     rows = _safe_indexing(X, test)
     cumulative = None
     if with_probabilities and hasattr(fitted, "predict_proba"):
-        cumulative = fitted.predict_proba(rows).cumsum(axis=1)[:, :-1]
+        cumulative = ordered_probabilities(fitted, rows).cumsum(axis=1)[:, :-1]
     return fitted, HeldOutPredictions(
         encode_labels(y[test], classes).codes,
         encode_labels(fitted.predict(rows), classes).codes,

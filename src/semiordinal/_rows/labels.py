@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from .._utils.text import join_names
+from .._utils.text import as_written, join_names
 from .._utils.typing import Array, Codes
 from .._utils.warning import warn_caller
 
@@ -58,7 +58,7 @@ def encode_labels(
         y = y[y.columns[0]]
     if classes is None:
         classes = _categorical_order(y)
-    values = _as_column(y)
+    values = labels_as_column(y)
     missing = is_missing(values, missing_label)
     if missing.all():
         raise ValueError(
@@ -81,7 +81,7 @@ def known_codes(y: Any, classes: NDArray[Any], missing_label: Any = math.nan) ->
     >>> known_codes([3, None, 1], np.array([1, 2, 3]))
     array([ 2, -1,  0])
     """
-    values = _as_column(y)
+    values = labels_as_column(y)
     missing = is_missing(values, missing_label)
     unknown = sorted(set(values[~missing].tolist()) - set(classes.tolist()), key=str)
     if unknown:
@@ -101,7 +101,7 @@ def _categorical_order(y: Any) -> list[Any] | None:
     return None
 
 
-def _as_column(y: Any) -> NDArray[Any]:
+def labels_as_column(y: Any) -> NDArray[Any]:
     if hasattr(y, "to_numpy"):
         values = y.to_numpy()
     else:
@@ -214,12 +214,22 @@ def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any, order_matters: b
 def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
     as_list = list(classes)
     if len(set(as_list)) != len(as_list):
-        raise ValueError(f"classes={as_list!r} names a class twice; name each once, in order.")
+        raise ValueError(
+            f"classes={as_written(as_list)} names a class twice; name each once, in order."
+        )
     unknown = sorted(set(present.tolist()) - set(as_list), key=str)
     if unknown:
+        are_codes = all(isinstance(label, int) for label in unknown)
+        hint = ""
+        if are_codes and all(isinstance(label, str) for label in as_list):
+            hint = (
+                " If a tool passed on numbers in place of the names, give it numbers in the class "
+                "order as y, and leave classes out."
+            )
         raise ValueError(
             f"y holds labels that classes does not name: {join_names(unknown)}. Add them to "
-            f"classes={as_list!r} at their place in the order, or mark those rows as missing."
+            f"classes={as_written(as_list)} at their place in the order, or mark those rows as "
+            f"missing.{hint}"
         )
     ordered = np.asarray(as_list)
     if ordered.tolist() != as_list:  # labels of several types, which an array would make one

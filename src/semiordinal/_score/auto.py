@@ -131,7 +131,9 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         What was averaged and what to know about it, in words.
     is_sparse_ : bool
         Whether models were given sparse rows; smaller ones are made dense.
-    classes_, class_prior_ : array of shape (n_classes,)
+    classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
+        class order.
     n_labeled_, n_unlabeled_ : int
         Rows that were learned from.
     n_features_in_ : int
@@ -277,7 +279,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         given = given_shares(self.class_prior, counts, rows.classes)
         if given is not None:
             warn_of_slight_priors(given, counts, rows.classes)
-        self.classes_ = rows.classes
+        self.class_order_ = rows.classes
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         self.members_, self.estimators_ = stack.names, stack.estimators
         self.weights_, self.omitted_ = stack.weights(), stack.omitted
@@ -323,7 +325,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             *self._share_sentences(),
             describe_one_class(
                 classes_by_odds(odds + self.offsets_, self.task),
-                self.classes_,
+                self.class_order_,
                 are_unlabeled=self.n_unlabeled_ > 0,
             ),
         ]

@@ -21,6 +21,7 @@ from .._decide import (
     shares_reason,
 )
 from .._rows.class_shares import given_shares, is_of_labels, warn_of_slight_priors
+from .._rows.same_columns import columns_by_name, warn_of_other_scale
 from .._rows.sampling import drawn_rows
 from .._rows.training import (
     check_every_class_labeled,
@@ -97,7 +98,9 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         Where the medians of the class probabilities change: ``thresholds_`` for the absolute task.
     log_odds_ : float
         What the score is multiplied by, so that its distance to a threshold is a log-odds.
-    classes_, class_prior_ : array of shape (n_classes,)
+    classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
+        class order.
     prior_share_ : float
         How far the thresholds are those at the class shares, from 0 to 1.
     prior_trust_ : float
@@ -189,7 +192,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         with fit_context(self):
             X = self._features(X, reset=True)
             X, labels, classes = weighted_labels(
-                X, y, sample_weight, self.classes, self.missing_label
+                self, X, y, sample_weight, self.classes, self.missing_label
             )
             check_every_class_labeled(labels, classes)
             labeled = LabeledRows(
@@ -199,7 +202,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
             folds = training_folds(
                 labels.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
             )
-            self.classes_ = classes
+            self.class_order_ = classes
             self.n_labeled_ = len(labeled.positions)
             self.n_unlabeled_ = sum(part.shape[0] for part in unlabeled)
             check_unlabeled_rows(self.thresholds, self.n_unlabeled_)
@@ -235,7 +238,10 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
             refuse_source(self)
         parts = [_safe_indexing(X, np.flatnonzero(codes < 0))]
         if X_unlabeled is not None:
-            parts.append(self._features(X_unlabeled, reset=False))
+            rows = columns_by_name(X_unlabeled, getattr(self, "feature_names_in_", None))
+            parts.append(self._features(rows, reset=False))
+            if isinstance(X, np.ndarray) and isinstance(parts[-1], np.ndarray):
+                warn_of_other_scale(X, parts[-1])
         return [part for part in parts if part.shape[0]]
 
     def _some(self, rows: Any) -> Any:
@@ -250,9 +256,9 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
     ) -> None:
         counts = labeled.labels.totals(labeled.n_classes)[:-1]
         of_labels = counts / counts.sum()
-        given = given_shares(self.class_prior, counts, self.classes_)
+        given = given_shares(self.class_prior, counts, self.class_order_)
         prior = of_labels if given is None else given
-        warn_of_slight_priors(prior, counts, self.classes_)
+        warn_of_slight_priors(prior, counts, self.class_order_)
         self.estimator_ = labeled.fit(labeled.positions)
         final = labeled.final_scores(self.estimator_, unlabeled)
         decision = at_medians = Decision(final.thresholds, "risk", 0.0, Gain(), _WITHOUT_FOLDS)
@@ -282,7 +288,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         self.reason_ = decision.reason
         self.prior_trust_ = 0.0 if evidence is None else evidence.trust
         self.shares_reason_ = shares_reason(
-            evidence, self.class_prior, self.n_unlabeled_, self.classes_
+            evidence, self.class_prior, self.n_unlabeled_, self.class_order_
         )
 
     def predict_latent(self, X: Any) -> Array:

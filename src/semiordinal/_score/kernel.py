@@ -107,7 +107,9 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         What columns are divided by: their deviations over their weights.
     column_weights_ : array of shape (n_features,)
         Weights of the (standardised) columns; where learnt, with a geometric mean of one.
-    thresholds_, classes_, class_prior_, removed_class_, objective_value_, is_convex_
+    thresholds_, class_order_, classes_, class_prior_, removed_class_, objective_value_
+        As of `LinearOrdinalClassifier`.
+    is_convex_
         As of `LinearOrdinalClassifier`.
     n_iter_, n_labeled_, n_unlabeled_, n_passes_, subsampling_, n_features_in_, feature_names_in_
         As of `LinearOrdinalClassifier`.

@@ -101,10 +101,13 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
         Coefficients, on the original scale of X.
     thresholds_ : array of shape (n_classes - 1,)
         Thresholds of the latent score, in ascending order.
+    class_order_ : array of shape (n_classes,)
+        Classes from the lowest to the highest.
     classes_ : array of shape (n_classes,)
-        Classes in order.
+        Classes sorted, as scikit-learn takes them: columns of ``predict_proba`` and
+        ``decision_function`` are in this order. Numbers are in it anyhow.
     class_prior_ : array of shape (n_classes,)
-        Class probabilities used.
+        Class probabilities used, in class order.
     removed_class_ : scalar
         The class removed; it has no effect on a supervised fit.
     objective_value_ : float

@@ -62,13 +62,13 @@ class _IndicatorClassifier(BaseCumulativeClassifier):
         with fit_context(self):
             X = self._features(X, reset=True)
             X, labels, classes = weighted_labels(
-                X, y, sample_weight, self.classes, self.missing_label
+                self, X, y, sample_weight, self.classes, self.missing_label
             )
             check_every_class_labeled(labels, classes)
             labeled = np.flatnonzero(labels.codes >= 0)
             part = labels.take(labeled)
             indicators = (part.codes[:, None] <= np.arange(len(classes) - 1)).astype(float)
-            self.classes_ = classes
+            self.class_order_ = classes
             self.n_labeled_ = len(labeled)
             self._fit_indicators(X[labeled], indicators, part.weights)
         return self
@@ -130,7 +130,8 @@ class TreeOrdinalClassifier(_IndicatorClassifier):
     forest_ : ExtraTreesRegressor
     scaler_ : StandardScaler
         Of the columns.
-    classes_ : array of shape (n_classes,)
+    classes_, class_order_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest.
     n_labeled_, n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had names.
@@ -206,7 +207,8 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
     Attributes
     ----------
     boosters_ : list of n_classes - 1 HistGradientBoostingClassifier
-    classes_ : array of shape (n_classes,)
+    classes_, class_order_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest.
     n_labeled_, n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had names.

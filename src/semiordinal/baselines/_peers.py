@@ -47,7 +47,8 @@ class PeerClassifier(OrdinalClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : classifier
     column_mean_, column_scale_ : arrays of shape (n_features,)
         What columns are centred and scaled by.
-    classes_ : array of shape (n_classes,)
+    classes_, class_order_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest.
     n_labeled_, n_unlabeled_ : int
 
     Examples
@@ -105,7 +106,7 @@ class PeerClassifier(OrdinalClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             kept = np.flatnonzero((codes >= 0) | bool(self.keep_unlabeled))
             model = clone(self.estimator).set_params(**self._penalty_setting(rows.n_labeled))
             self.estimator_ = model.fit(self._points(matrix[kept]), codes[kept])
-            self.classes_ = rows.classes
+            self.class_order_ = rows.classes
             self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 

@@ -81,7 +81,9 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
         after every refit and every change of labels. None is above the one before.
     pseudo_label_weights_ : array
         Those weights.
-    classes_, class_prior_ : arrays of shape (n_classes,)
+    classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
+        class order.
     n_iter_ : int
         Iterations of the solver, in all refits.
     n_labeled_, n_unlabeled_ : int
@@ -200,7 +202,7 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
             self.objective_history_ = [descent.values for descent in descents[1:]]
             self.objective_value_ = float(last.values[-1])
             self.n_iter_ = sum(descent.n_iter for descent in descents)
-            self.classes_ = rows.classes
+            self.class_order_ = rows.classes
             self.class_prior_ = prior
             self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self

@@ -137,7 +137,7 @@ def _validation_error(model: Any, X: Array, y: Array, task: str, by_unlabeled: b
     """
     labeled = ~np.isnan(y)
     if by_unlabeled:
-        needed = set(model.classes_) - {model.removed_class_}
+        needed = set(model.class_order_) - {model.removed_class_}
         if needed <= set(y[labeled]):
             return -SemiSupervisedScorer()(model, X, y)
     predicted = model.predict(X[labeled])

@@ -136,7 +136,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
         Always False: the objective of a network is not convex.
     column_mean_, column_scale_ : arrays of shape (n_features_in_,)
         Mean and deviation that standardise the columns.
-    thresholds_, classes_, class_prior_, removed_class_, n_labeled_, n_unlabeled_
+    thresholds_, class_order_, classes_, class_prior_, removed_class_, n_labeled_, n_unlabeled_
         As of `LinearOrdinalClassifier`.
     n_features_in_, feature_names_in_
         As of `LinearOrdinalClassifier`.
@@ -301,7 +301,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
         history = plain_history(net.history)
         fitted = {
             "module_": module,
-            "classes_": rows.classes,
+            "class_order_": rows.classes,
             "class_prior_": prior,
             "removed_class_": rows.classes[risk.removed],
             "n_labeled_": rows.n_labeled,
@@ -451,7 +451,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
         """Write network and thresholds as an ONNX graph; needs the extra ``onnx``.
 
         Its input is ``rows``, 64-bit floats of shape (n, n_features) on the scale of X; its
-        outputs are ``latent`` (n,), ``position`` (n,), which indexes ``classes_``, and
+        outputs are ``latent`` (n,), ``position`` (n,), which indexes ``class_order_``, and
         ``thresholds``.
 
         Parameters

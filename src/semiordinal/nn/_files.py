@@ -53,10 +53,10 @@ def model_content(model: NeuralOrdinalClassifier) -> dict[str, Any]:
         "parameters": {name: _plain(name, value) for name, value in parameters.items()},
         "default_module": model.module is None,
         "module_params": _plain("module_params", model.module_params) if not model.module else None,
-        "classes": _plain("classes", model.classes_),
-        "classes_dtype": model.classes_.dtype.str,
+        "classes": _plain("classes", model.class_order_),
+        "classes_dtype": model.class_order_.dtype.str,
         "feature_names": _plain("feature names", getattr(model, "feature_names_in_", None)),
-        "removed": int(np.flatnonzero(model.classes_ == model.removed_class_)[0]),
+        "removed": int(np.flatnonzero(model.class_order_ == model.removed_class_)[0]),
         "unlabeled_weight": loss.unlabeled_weight,
         "class_counts": torch.from_numpy(loss.class_counts),
         "values": {name: getattr(model, name) for name in _PLAIN},
@@ -87,8 +87,8 @@ def read_model(
         setattr(model, name, tensor.cpu().numpy())
     for name, value in content["values"].items():
         setattr(model, name, value)
-    model.classes_ = np.array(content["classes"], dtype=np.dtype(content["classes_dtype"]))
-    model.removed_class_ = model.classes_[content["removed"]]
+    model.class_order_ = np.array(content["classes"], dtype=np.dtype(content["classes_dtype"]))
+    model.removed_class_ = model.class_order_[content["removed"]]
     model.n_features_in_ = len(model.column_mean_)
     if content["feature_names"] is not None:
         model.feature_names_in_ = np.array(content["feature_names"], dtype=object)

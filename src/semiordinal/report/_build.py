@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._judge.assessment import Assessment
+from .._rows.class_order import class_order
 from .._rows.labels import known_codes
 from .._utils.text import class_names
 from ._page import Page
@@ -69,11 +70,13 @@ def build_report(
         frame = _as_frame(X, estimator)
         codes = np.full(len(frame), -1)
         if y is not None:
-            codes = known_codes(y, estimator.classes_, getattr(estimator, "missing_label", np.nan))
+            codes = known_codes(
+                y, class_order(estimator), getattr(estimator, "missing_label", np.nan)
+            )
         rows = ShownRows(frame, codes, is_training)
         if is_training and y is not None:
-            counts = np.bincount(codes[codes >= 0], minlength=len(estimator.classes_))
-            names = class_names(estimator.classes_.tolist())
+            counts = np.bincount(codes[codes >= 0], minlength=len(class_order(estimator)))
+            names = class_names(class_order(estimator).tolist())
             summary = {
                 "labeled": int((codes >= 0).sum()),
                 "unlabeled": int((codes < 0).sum()),

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._judge.assessment import Assessment
+from .._rows.class_order import class_order, ordered_probabilities
 from .._rows.labels import known_codes
 from .._utils.text import class_names, format_date, format_value
 from .._utils.typing import Array, Codes
@@ -66,7 +67,7 @@ class Subject:
 
     @property
     def classes(self) -> list[Any]:
-        classes: list[Any] = self.estimator.classes_.tolist()
+        classes: list[Any] = class_order(self.estimator).tolist()
         return classes
 
     @cached_property
@@ -89,8 +90,7 @@ class Subject:
     def probabilities(self, frame: pd.DataFrame) -> Array:
         """Of the classes; one for the predicted class where the model has none."""
         if self.has_probabilities:
-            found: Array = self.model.predict_proba(self._as_fitted(frame))
-            return found
+            return ordered_probabilities(self.model, self._as_fitted(frame))
         return np.eye(len(self.classes))[self.codes(frame)]
 
     def positions(self, frame: pd.DataFrame) -> Array:
