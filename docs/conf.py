@@ -37,6 +37,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_templates", "examples", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
+toc_object_entries_show_parents = "hide"
 default_role = "literal"  # single backquotes in docstrings name things
 suppress_warnings = [
     "config.cache",  # of the function that templates call
@@ -74,7 +75,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "user-guide": [], "which-model": []}
+html_sidebars = {"index": []}
 html_theme_options = {
     "logo": {"text": "semiordinal"},
     "show_version_warning_banner": False,
