@@ -1,24 +1,41 @@
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet
+# All that users can ask for, but models that are downloaded.
+EXTRAS := plot,report,excel,formula,dask,torch,onnx,peers
 
-.PHONY: help quickstart test test-oldest lint clean
+.PHONY: help quickstart test test-oldest lint docs dist clean
 
 help:
 	@echo "make quickstart  install into .venv and run the main job on bundled data, offline"
 	@echo "make test        install everything into .venv, lint, type-check and run all tests"
 	@echo "make test-oldest the tests with the oldest versions of the dependencies"
 	@echo "make lint        ruff and mypy only"
-	@echo "make clean       remove .venv and caches"
+	@echo "make docs        build the site into docs/_build/html, run its examples, check its links"
+	@echo "make dist        build wheel and sdist into dist, and try both in fresh environments"
+	@echo "make clean       remove environments, caches and what was built"
 
 .venv/core: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet -e ".[plot]"
+	$(PIP) -e ".[plot]"
 	touch .venv/core
 
+# Dependency groups need a pip of 2025 or newer, which venv may not bring.
 .venv/dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[dev,torch]"
+	$(PIP) "pip>=25.1"
+	$(PIP) -c constraints.txt -e ".[$(EXTRAS)]" --group dev
 	touch .venv/core .venv/dev
+
+.venv/docs: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) "pip>=25.1"
+	$(PIP) -c constraints.txt -e ".[plot,report,dask,torch]" --group docs
+	touch .venv/core .venv/docs
+
+.venv/release: pyproject.toml .venv/dev
+	$(PIP) --group release
+	touch .venv/release
 
 # --force: over the picture of the last run.
 quickstart: .venv/core
@@ -35,8 +52,21 @@ test: lint
 # Another environment, with the oldest versions that pyproject.toml allows.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/pip install --quiet -c constraints-oldest.txt -e ".[oldest]"
+	.venv-oldest/bin/python -m pip install --quiet "pip>=25.1"
+	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[report,excel,formula]" --group oldest
 	.venv-oldest/bin/pytest -n 2 -W "ignore::DeprecationWarning"
+
+# -W: a warning is an error.
+docs: .venv/docs
+	$(BIN)/python -m sphinx -b html -q -W --keep-going docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
+dist: .venv/release
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
 
 clean:
 	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build dist docs/_build docs/api docs/gallery

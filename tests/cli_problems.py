@@ -112,7 +112,11 @@ def fit(data: Any, out: Any) -> tuple[Any, ...]:
 
 
 def make_fitted(folder: Path) -> Path:
-    """The folder, with a table of patients, few.csv, and a model of it."""
+    """The folder, with a table of patients, few.csv, and a model of it.
+
+    A linear one, which takes a sixth of the time of the automatic classifier.
+    """
     with_few_labels(patients()).to_csv(folder / "few.csv", index=False)
-    done(*fit(folder / "few.csv", folder / "model.semiordinal"), "--order", ORDER)
+    asked = fit(folder / "few.csv", folder / "model.semiordinal")
+    done(*asked, "--order", ORDER, "--model", "linear")
     return folder

@@ -88,7 +88,7 @@ def test_columns_of_the_same_name_are_refused(tmp_path, suffix):
 
 
 def test_a_prior_of_next_to_nothing_for_a_class_with_labels_is_noted(folder, tmp_path):
-    asked = (*fit(folder / "few.csv", tmp_path / "m"), "--order", ORDER, "--json")
+    asked = (*fit(folder / "few.csv", tmp_path / "m"), "--order", ORDER, "--json", "--no-tune")
     found = done(*asked, "--class-prior", "1e-12,0.5,0.5").json
     (note,) = [note for note in found["notes"] if "next to nothing" in note]
     assert "(mild: 1e-12)" in note
@@ -105,6 +105,7 @@ def test_an_order_that_does_not_fit(folder, tmp_path):
 def test_a_target_without_gaps_is_fitted_supervised(tmp_path):
     patients().to_csv(tmp_path / "full.csv", index=False)
     arguments = (*fit(tmp_path / "full.csv", tmp_path / "m"), "--order", ORDER)
+    arguments += ("--model", "linear")
     found = done(*arguments, "--json").json
     assert any("supervised" in note for note in found["notes"])
     assert found["unlabeled"] == 0
@@ -170,7 +171,7 @@ def test_encodings(folder, tmp_path, command):
     frame.to_csv(tmp_path / "latin.csv", index=False, encoding="latin-1")
     model, data = folder / "model.semiordinal", tmp_path / "latin.csv"
     arguments = {
-        "fit": (*fit(data, tmp_path / "m"), "--order", ORDER),
+        "fit": (*fit(data, tmp_path / "m"), "--order", ORDER, "--no-tune"),
         "predict": ("predict", model, data, "--out", tmp_path / "p.csv"),
         "evaluate": ("evaluate", model, data),
         "compare": (
@@ -314,7 +315,7 @@ def test_nothing_left_to_learn_from(tmp_path):
     told = refused(1, *arguments)
     assert "id (it looks like an id" in told
     assert "--keep" in told
-    done(*arguments, "--keep", "id")
+    done(*arguments, "--keep", "id", "--no-tune")
 
 
 def test_words_for_missing_labels(tmp_path):
@@ -322,6 +323,7 @@ def test_words_for_missing_labels(tmp_path):
     frame = pd.DataFrame({"x": np.arange(60) % 7, "pain": ["None", "some", "", "much"] * 15})
     frame.to_csv(tmp_path / "pain.csv", index=False)
     arguments = ("fit", tmp_path / "pain.csv", "--target", "pain", "--out", tmp_path / "m")
+    arguments += ("--no-tune",)
     found = done(*arguments, "--order", "None,some,much", "--json").json
     assert found["class_counts"] == {"None": 15, "some": 15, "much": 15}
     assert found["unlabeled"] == 15

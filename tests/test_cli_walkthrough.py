@@ -233,7 +233,8 @@ def test_parquet_in_and_out(tmp_path):
     truth.to_parquet(tmp_path / "truth.parquet")
     model = tmp_path / "patients.semiordinal"
     # An ordered categorical brings its order along.
-    fitted = done("fit", tmp_path / "few.parquet", "--target", "severity", "--out", model, "--json")
+    asked = ("fit", tmp_path / "few.parquet", "--target", "severity", "--model", "linear")
+    fitted = done(*asked, "--out", model, "--json")
     assert fitted.json["features"]["dates"] == ["visit", "born"]
     assert fitted.json["features"]["categories"] == ["city", "smoker", "ward"]
     assert "lists" in fitted.json["dropped"]["scans"]
@@ -256,7 +257,8 @@ def test_batches_change_no_prediction(tmp_path, monkeypatch):
     truth = patients(600)
     with_few_labels(truth).to_csv(tmp_path / "few.csv", index=False)
     model = tmp_path / "few.semiordinal"
-    done("fit", tmp_path / "few.csv", "--target", "severity", "--order", ORDER, "--out", model)
+    asked = ("fit", tmp_path / "few.csv", "--target", "severity", "--order", ORDER)
+    done(*asked, "--model", "linear", "--out", model)
     rows = truth.sort_values("ward")
     rows.to_csv(tmp_path / "rows.csv", index=False)
     rows.to_parquet(tmp_path / "rows.parquet")
@@ -330,7 +332,7 @@ def test_the_command_itself(tmp_path):
 
     fit = ("fit", data, "--target", "severity", "--order", ORDER, "--out", model)
     assert semiordinal("fit", data).exit_code == 2, "no --target"
-    fitted = run(*fit, "--json")
+    fitted = run(*fit, "--no-tune", "--json")
     assert (fitted.returncode, fitted.stderr) == (0, "")
     assert json.loads(fitted.stdout)["model_file"] == str(model)
     shown = run("inspect", model)
@@ -372,7 +374,8 @@ def test_datasets(tmp_path):
         path = tmp_path / name
         done("datasets", "diabetes-stages", "--labels", "40", "--out", path)
         fitted = done(
-            "fit", path, "--target", "target", "--out", tmp_path / "m", "--json", "--force"
+            *("fit", path, "--target", "target", "--no-tune"),
+            *("--out", tmp_path / "m", "--json", "--force"),
         )
         assert fitted.json["labeled"] == 40
         assert len(fitted.json["features"]["numbers"]) == 10

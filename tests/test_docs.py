@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
+]
 INCLUDE = re.compile(r"<!-- include: ([\w.]+) -->\n```python\n(.*?)```", re.DOTALL)
 BLOCK = re.compile(r"(?<!-->\n)```python\n(.*?)```", re.DOTALL)
 

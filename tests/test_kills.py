@@ -95,10 +95,12 @@ def without_time(files: Files) -> Files:
     return {name: content for name, content in files.items() if not name.endswith(".semiordinal")}
 
 
-def kill_often(name: str, folder: Path, n_kills: int, seed: int = 0) -> Iterator[str]:
+def kill_often(
+    name: str, prepared: tuple[Path, Path], folder: Path, n_kills: int, seed: int = 0
+) -> Iterator[str]:
     """Kill a command again and again, each time in a folder with what the last left."""
     rng = np.random.default_rng(seed)
-    model, data = prepare(folder)
+    model, data = prepared
     table = data / "rows.csv" if name == "predict" else data
     unbroken, out = folder / "unbroken", folder / "out"
     unbroken.mkdir()
@@ -124,13 +126,19 @@ def kill_often(name: str, folder: Path, n_kills: int, seed: int = 0) -> Iterator
     assert without_time(files_in(out)) == without_time(expected)
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    return prepare(tmp_path_factory.mktemp("patients"))
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_commands_that_are_killed(name, tmp_path):
-    assert len(list(kill_often(name, tmp_path, 6))) == 6
+def test_commands_that_are_killed(name, prepared, tmp_path):
+    assert len(list(kill_often(name, prepared, tmp_path, 6))) == 6
 
 
 if __name__ == "__main__":
     for name in COMMANDS:
-        with tempfile.TemporaryDirectory() as place:
-            found = Counter(kill_often(name, Path(place), int(sys.argv[1]), seed=1))
+        with tempfile.TemporaryDirectory() as data, tempfile.TemporaryDirectory() as place:
+            prepared_here = prepare(Path(data))
+            found = Counter(kill_often(name, prepared_here, Path(place), int(sys.argv[1]), seed=1))
             print(name, dict(found), flush=True)

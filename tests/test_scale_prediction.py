@@ -169,7 +169,8 @@ def test_on_a_cluster(folder, tmp_path):
 def test_the_command_predicts_for_a_folder(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X.assign(grade=Y).to_csv("labelled.csv", index=False)
-    done("fit", "labelled.csv", "--target", "grade", "--out", "m.semiordinal")
+    asked = ("fit", "labelled.csv", "--target", "grade", "--model", "linear")
+    done(*asked, "--out", "m.semiordinal")
     answer = done("predict", "m.semiordinal", folder, "--out", "out", "--id", "id", "--json").json
     found = read_all(sorted((tmp_path / "out").iterdir()))
     counts = found["prediction"].value_counts()

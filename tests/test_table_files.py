@@ -83,7 +83,8 @@ def test_in_a_single_column_every_line_is_a_row(tmp_path, newline):
 def test_as_many_predictions_as_rows_of_one_column(tmp_path):
     frame = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20) // 10})
     frame.to_csv(tmp_path / "t.csv", index=False)
-    done("fit", tmp_path / "t.csv", "--target", "y", "--keep", "x", "--out", tmp_path / "m")
+    asked = ("fit", tmp_path / "t.csv", "--target", "y", "--keep", "x", "--no-tune")
+    done(*asked, "--out", tmp_path / "m")
     (tmp_path / "n.csv").write_text("x\n1\n\n19\n\n5\n")
     done("predict", tmp_path / "m", tmp_path / "n.csv", "--out", tmp_path / "p.csv")
     assert len(pd.read_csv(tmp_path / "p.csv")) == 5

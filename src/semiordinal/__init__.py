@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from .nn import NeuralOrdinalClassifier as NeuralOrdinalClassifier
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "AutoOrdinalClassifier": "._score",
