@@ -2,7 +2,7 @@
 
 - Complexity: `LinearClass`, `loss_complexities`, `empirical_complexities`.
 - Estimation error: `BoundSetting`, `estimation_error_bound`, `labeled_rows_needed`,
-  `unlabeled_rows_needed`, `compare_removed_classes`.
+  `unlabeled_rows_needed`, `compare_removed_classes`; `task_excess_bound` for the task error.
 - Variance: `class_moments` or `gradient_moments`, then `risk_variance`; `resample_risks`.
 - Convexity: `convexity`.
 - Constants: `feature_bound`, `measured_loss_bound`, `largest_loss`, `lipschitz_constant`.
@@ -37,6 +37,7 @@ from ._rademacher import (
     measured_loss_bound,
 )
 from ._resampling import RiskDraws, resample_risks
+from ._task_excess import task_excess_bound
 from ._variance import RiskVariance, risk_variance
 
 __all__ = [
@@ -68,5 +69,6 @@ __all__ = [
     "risk_hessian",
     "risk_variance",
     "supervised_weights",
+    "task_excess_bound",
     "unlabeled_rows_needed",
 ]

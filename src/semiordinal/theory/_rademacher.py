@@ -9,12 +9,12 @@ of models two kinds are needed: ``by_label[y]`` for x ↦ ψ(α(x), y) with the 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .._risk.losses import OrdinalLoss
+from .._risk.losses import CumulativeLink, OrdinalLoss, get_loss
 from .._risk.margins import Margin
 from .._utils.typing import Array
 from ._inputs import at_least, check_rows, positive
@@ -22,10 +22,21 @@ from ._inputs import at_least, check_rows, positive
 
 @dataclass(frozen=True)
 class RademacherBounds:
-    """Bounds for a loss at one number of rows: R_y for each label y, and R for the whole."""
+    """Bounds for a loss at one number of rows: R_y for each label y, and R for the whole.
+
+    ``differences[y, k]`` bounds the complexity of x ↦ ψ(α(x), y) − ψ(α(x), k), which is never
+    above R_y + R_k; where it is None, it is taken to be that.
+    """
 
     by_label: Array  # (K,)
     whole: float
+    differences: Array | None = field(default=None, repr=False)  # (K, K)
+
+    def difference(self, y: int, k: int) -> float:
+        """The bound for ψ(α, y) − ψ(α, k)."""
+        if self.differences is None:
+            return float(self.by_label[y] + self.by_label[k])
+        return float(self.differences[y, k])
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,7 @@ def loss_complexities(
     complexities: ModelComplexities,
     first_threshold: float | None = None,
     lipschitz: float | None = None,
+    smallest_gap: float | None = None,
 ) -> RademacherBounds:
     """Bounds for a loss from the complexities of the models, whatever the models are.
 
@@ -90,21 +102,30 @@ def loss_complexities(
 
     - AT: ``R_y = ρ Σ_i r_i`` and ``R = K R_y``;
     - IT: ``R_y = ρ (r_{y−1} + r_y)`` and ``R = Σ_y R_y``;
-    - LS: ``R_y = 2 |y + θ_1 − 3/2| r + s`` and ``R = 2 (K + |θ_1 − 3/2|) r + s``.
+    - LS: ``R_y = 2 |y + θ_1 − 3/2| r + s`` and ``R = 2 (K + |θ_1 − 3/2|) r + s``;
+    - LAD: ``R_y = R = r``, since ψ is 1-Lipschitz in f, whatever the label;
+    - CL: ``R_y = (r_{y−1} + r_y)/(1 − e^{−d})`` for 1 < y < K, without the divisor for the end
+      classes, and ``R = Σ_y R_y``, where no gap between thresholds is below d. Without such
+      a d there is no bound: the loss is not even bounded.
 
-    It is assumed that the margin is ρ-Lipschitz (AT, IT) and that θ_1 is fixed (LS; an
-    intercept belongs in f). CL and LAD have no such bound here.
+    Of ψ(α, y) − ψ(α, k), where ψ is AT with ``ℓ(z) − ℓ(−z) = −C z``: ``C Σ r_i`` over the i
+    from the lower to below the higher label; where it is LS: ``2 |y − k| r``.
+
+    It is assumed that the margin is ρ-Lipschitz (AT, IT) and that θ_1 is fixed (LS, LAD; an
+    intercept belongs in f).
 
     Parameters
     ----------
     loss : OrdinalLoss
-        AT, IT or LS.
+        Of CL, that with the logit link.
     complexities : ModelComplexities
         Exact, bounded or estimated; see `LinearClass.complexities`, `empirical_complexities`.
     first_threshold : float, optional
         θ_1, for LS only.
     lipschitz : float, optional
         ρ on the domain of the scores; by default the margin's on the whole line.
+    smallest_gap : float, optional
+        d, for CL only.
 
     Returns
     -------
@@ -128,14 +149,29 @@ def loss_complexities(
         by_label = np.full(n_classes, complexities.squares)
         by_label[slopes > 0] += slopes[slopes > 0] * complexities.functions
         whole = 2 * (n_classes + abs(offset)) * complexities.functions + complexities.squares
-        return RademacherBounds(by_label, float(whole))
+        if math.isinf(complexities.functions):
+            return RademacherBounds(by_label, float(whole))
+        differences = 2 * np.abs(label[:, None] - label) * complexities.functions
+        return RademacherBounds(by_label, float(whole), differences)
+    if loss.name == "lad":
+        functions = float(complexities.functions)
+        return RademacherBounds(np.full(n_classes, functions), functions)
+    padded = np.concatenate([[0.0], thresholds, [0.0]])
+    beside = padded[:-1] + padded[1:]
+    if loss.name == "cl":
+        # IT with the logistic margin, and −log(1 − e^{−gap}), which is 1/(e^d − 1)-Lipschitz.
+        beside[1:-1] /= -math.expm1(-_check_gap(loss, smallest_gap))
+        return RademacherBounds(beside, float(beside.sum()))
     rho = _check_lipschitz(loss, lipschitz)
-    if loss.name == "at":
-        by_label = np.full(n_classes, rho * thresholds.sum())
-    else:
-        padded = np.concatenate([[0.0], thresholds, [0.0]])
-        by_label = rho * (padded[:-1] + padded[1:])
-    return RademacherBounds(by_label, float(by_label.sum()))
+    if loss.name == "it":
+        return RademacherBounds(rho * beside, float(rho * beside.sum()))
+    by_label = np.full(n_classes, rho * thresholds.sum())
+    odd = loss.margin.linear_odd
+    if odd is None or np.isinf(thresholds).any():
+        return RademacherBounds(by_label, float(by_label.sum()))
+    below = np.concatenate([[0.0], np.cumsum(thresholds)])
+    differences = odd * np.abs(below[:, None] - below)
+    return RademacherBounds(by_label, float(by_label.sum()), differences)
 
 
 @dataclass(frozen=True)
@@ -190,6 +226,39 @@ class LinearClass:
             float(np.linalg.norm(thresholds)),
             float(np.asarray(thresholds, dtype=np.float64)[0]),
         )
+
+    @classmethod
+    def kernel_ball(
+        cls,
+        norm_bound: float,
+        threshold_bound: float,
+        largest_kernel: float = 1.0,
+        first_threshold: float | None = None,
+    ) -> LinearClass:
+        """Functions of a kernel's space with a norm of at most ``norm_bound``.
+
+        f is linear in the features of the kernel, whose norm is √k(x, x): a linear class,
+        whatever the number of centres. The norm of a fitted kernel classifier is
+        ``√(w'Kw)``, and that of its ``coef_`` where ``penalty="function"``.
+
+        Parameters
+        ----------
+        norm_bound : float
+            Of the functions, in the kernel's space.
+        threshold_bound : float
+            C_θ.
+        largest_kernel : float
+            No k(x, x) is larger; 1 for the Gaussian and the Laplace kernel.
+        first_threshold : float, optional
+            θ_1 where it is fixed.
+
+        Examples
+        --------
+        >>> LinearClass.kernel_ball(2.0, 1.0).complexities(n_rows=100, n_classes=2).functions
+        0.2
+        """
+        reach = math.sqrt(positive("largest_kernel", largest_kernel))
+        return cls(norm_bound, reach, threshold_bound, first_threshold)
 
     @property
     def score_bound(self) -> float:
@@ -307,11 +376,14 @@ def measured_loss_bound(loss: OrdinalLoss, scores: Any) -> float:
     return float(loss.values(table).max())
 
 
-def largest_loss(loss: OrdinalLoss, n_classes: int, score_bound: float) -> float:
+def largest_loss(
+    loss: OrdinalLoss, n_classes: int, score_bound: float, smallest_gap: float | None = None
+) -> float:
     """C_ψ of a class: the largest ψ(α, y) where ``−B ≤ α_1 ≤ … ≤ α_{K−1} ≤ B``.
 
     ψ is convex in the scores, so it is largest at a corner of that simplex: some leading
-    scores at −B and the others at B. The cumulative link loss is infinite there.
+    scores at −B and the others at B. The cumulative link loss is infinite there, and has a
+    bound only where gaps have: that of IT with the logistic margin and ``−log(1 − e^{−d})``.
 
     Parameters
     ----------
@@ -319,6 +391,8 @@ def largest_loss(loss: OrdinalLoss, n_classes: int, score_bound: float) -> float
     n_classes : int
     score_bound : float
         B; see `LinearClass.score_bound`.
+    smallest_gap : float, optional
+        d, for CL only: no gap between thresholds is below it.
 
     Examples
     --------
@@ -327,6 +401,9 @@ def largest_loss(loss: OrdinalLoss, n_classes: int, score_bound: float) -> float
     9.0
     """
     reach = positive("score_bound", score_bound)
+    if loss.name == "cl" and smallest_gap is not None:
+        largest = largest_loss(get_loss("it"), n_classes, reach)
+        return largest - math.log(-math.expm1(-_check_gap(loss, smallest_gap)))
     corners = np.where(np.tri(n_classes, n_classes - 1, -1) > 0, -reach, reach)
     return measured_loss_bound(loss, corners)
 
@@ -346,10 +423,22 @@ def _ls_offset(first_threshold: float | None) -> float:
     return first_threshold - 1.5
 
 
+def _check_gap(loss: OrdinalLoss, smallest_gap: float | None) -> float:
+    if not isinstance(loss, CumulativeLink):
+        raise ValueError("loss 'cl' has a bound here with the logit link alone. Use that link.")
+    if smallest_gap is None:
+        raise ValueError(
+            "the assumption 'bounded loss' does not hold: loss 'cl' is unbounded where thresholds "
+            "meet. Bound their gaps from below by smallest_gap."
+        )
+    return positive("smallest_gap", smallest_gap)
+
+
 def _check_lipschitz(loss: OrdinalLoss, lipschitz: float | None) -> float:
     if loss.name not in ("at", "it"):
         raise ValueError(
-            f"loss {loss.name!r} has no Rademacher bound here; use 'at', 'it' or 'ls'."
+            f"loss {loss.name!r} has no Rademacher bound in closed form; use 'at', 'it' or 'ls', "
+            "or `loss_complexities`, which has one for 'lad' and 'cl' too."
         )
     if lipschitz is None:
         return lipschitz_constant(loss.margin)
