@@ -13,6 +13,7 @@ Label codes run from 0 to K − 1 in class order, −1 where unlabelled.
 
 from .._risk.losses import get_loss
 from .._risk.risks import supervised_weights
+from ._constants import feature_bound, largest_loss, lipschitz_constant, measured_loss_bound
 from ._convexity import convexity
 from ._empirical import EmpiricalComplexities, empirical_complexities
 from ._estimation_error import (
@@ -26,16 +27,7 @@ from ._estimation_error import (
 )
 from ._gradients import gradient_moments, gradient_values, risk_hessian
 from ._moments import ClassMoments, class_moments
-from ._rademacher import (
-    LinearClass,
-    ModelComplexities,
-    RademacherBounds,
-    feature_bound,
-    largest_loss,
-    lipschitz_constant,
-    loss_complexities,
-    measured_loss_bound,
-)
+from ._rademacher import LinearClass, ModelComplexities, RademacherBounds, loss_complexities
 from ._resampling import RiskDraws, resample_risks
 from ._task_excess import task_excess_bound
 from ._variance import RiskVariance, risk_variance
