@@ -32,7 +32,7 @@ def test_rows_are_those_of_suggest_with_all_their_cells(folder, tmp_path):
     assert "7 rows to label" in told
     frame = pd.read_csv(folder / "few.csv", dtype=str, keep_default_na=False)
     found = pd.read_csv(out, dtype=str, keep_default_na=False)
-    first = ["row", "severity", "prediction", "lowest", "highest", "reason"]
+    first = ["row", "severity", "chosen", "prediction", "lowest", "highest", "reason"]
     assert list(found) == [*first, *frame.columns.drop("severity")]
     assert set(found["severity"]) == {""}
     positions = found["row"].astype(int).to_numpy() - 1
@@ -47,6 +47,7 @@ def test_rows_are_those_of_suggest_with_all_their_cells(folder, tmp_path):
     expected = suggest(pipeline[-1], X, 7, y=y)
     np.testing.assert_array_equal(positions, expected.positions)
     assert found["reason"].tolist() == expected.reasons
+    assert found["chosen"].tolist() == ["yes", "yes", "yes", "no", "yes", "yes", "no"]
     assert set(found["prediction"]) <= set(SEVERITIES)
 
 
@@ -94,3 +95,42 @@ def test_bad_requests_are_refused_before_anything_is_written(folder, tmp_path):
     out.write_text("mine")
     assert "--force" in refused(2, *words(folder, out))
     assert out.read_text() == "mine"
+
+
+def marked(tmp_path, n_random=60):
+    """A table in which labels beyond some are those of patients of the middle age."""
+    frame = patients(400)
+    age = frame["age"].fillna(0)
+    is_chosen = (np.arange(400) >= n_random) & (age > 42) & (age < 58)
+    is_labeled = (np.arange(400) < n_random) | is_chosen
+    frame["severity"] = frame["severity"].where(is_labeled)
+    frame["asked"] = np.where(is_chosen, "yes", "")
+    path = tmp_path / "marked.csv"
+    frame.to_csv(path, index=False)
+    return path, int(is_labeled.sum())
+
+
+@pytest.mark.parametrize("model", ["linear", "trees"])
+def test_errors_are_those_on_labels_that_were_not_chosen(tmp_path, model):
+    path, n_labeled = marked(tmp_path)
+    out = tmp_path / "m.semiordinal"
+    more = ("--order", ORDER, "--model", model, "--chosen", "asked", "--json")
+    told = done(*fit(path, out), *more).json
+    assert told["labeled"] == n_labeled
+    assert told["cross_validation"]["rows"] == 60
+    assert told["dropped"]["asked"] == "it marks rows whose label was chosen"
+    assert any(
+        f"learnt from all {n_labeled} labels; errors are those on the 60 labels" in note
+        for note in told["notes"]
+    )
+    assert len(load(out)[-1].held_out_codes_) == 60  # sets and shares go by them too
+
+
+def test_marks_that_cannot_be_read_or_leave_too_few_labels(tmp_path):
+    path, _ = marked(tmp_path, n_random=5)
+    more = ("--order", ORDER, "--model", "linear", "--chosen")
+    out = tmp_path / "m.semiordinal"
+    assert "5 labels not marked as chosen" in refused(2, *fit(path, out), *more, "asked")
+    assert "row 1 has" in refused(2, *fit(path, out), *more, "city")
+    assert "'nothing'" in refused(2, *fit(path, out), *more, "nothing")
+    assert not out.exists()

@@ -12,8 +12,12 @@ from sklearn.preprocessing import StandardScaler
 
 from semiordinal import CalibratedOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal import LinearOrdinalClassifierCV as Tuned
-from semiordinal.labeling import suggest
+from semiordinal._judge.assessment import Assessment
+from semiordinal._rows.labels import known_codes
+from semiordinal.labeling import judge_by_random_rows, suggest
+from semiordinal.labeling._models import held_out_rows
 from semiordinal.labeling._unknown import UnknownScores, standardized
+from semiordinal.shares import estimate_class_shares
 
 
 def problem(n_rows=300, n_labeled=20, seed=0):
@@ -223,3 +227,64 @@ def test_what_cannot_be_done_is_said(fitted):
         suggest(Tuned(), X, 5)
     with pytest.raises(ValueError, match="NaN"):
         suggest(model, np.r_[X[:-1], [[np.nan] * 3]], 5)
+
+
+def test_a_model_is_judged_by_random_labels_alone():
+    """Chosen labels are near the border, where errors are frequent: without marks, too many."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    codes = np.digitize(2 * X[:, 0] + 0.5 * rng.logistic(size=3000), [-1.5, 1.5])
+    is_chosen = np.zeros(3000, dtype=bool)
+    is_chosen[150:][np.abs(np.abs(X[150:, 0]) - 0.75) < 0.05] = True
+    y = np.where((np.arange(3000) < 150) | is_chosen, codes, np.nan)
+    model = Tuned(random_state=0).fit(X, y)
+    others = np.isnan(y)
+    true_error = np.mean(model.predict(X[others]) != codes[others])
+    true_shares = np.bincount(codes[others]) / others.sum()
+    predicted = model.predict(X)
+
+    def held_out_error():
+        return Assessment.from_estimator(model).error("model").mean
+
+    def shares_error():
+        return np.abs(estimate_class_shares(model, X[others]).shares - true_shares).sum()
+
+    biased_error, biased_shares = held_out_error(), shares_error()
+    assert judge_by_random_rows(model, y, is_chosen) is model
+    assert len(model.held_out_codes_) == 150
+    deviation = np.sqrt(true_error * (1 - true_error) / 150)
+    assert biased_error > true_error + 4 * deviation
+    assert abs(held_out_error() - true_error) < 2 * deviation
+    assert shares_error() < 0.12
+    assert shares_error() < biased_shares
+    np.testing.assert_array_equal(model.predict(X), predicted)
+    with pytest.raises(ValueError, match="y must hold the labels that the model was fitted to"):
+        judge_by_random_rows(model, y, is_chosen)
+
+
+def test_weights_by_known_shares_are_kept():
+    X, y, _ = problem(300, 60)
+    shares = [0.1, 0.4, 0.3, 0.2]
+    model = Tuned(class_prior=shares, random_state=0).fit(X, y)
+    model.held_out_weights_ = np.asarray(shares)[model.held_out_codes_]
+    model.held_out_weights_ /= np.bincount(model.held_out_codes_)[model.held_out_codes_]
+    judge_by_random_rows(model, y, np.arange(300) % 3 == 0)
+    totals = np.bincount(model.held_out_codes_, model.held_out_weights_)
+    np.testing.assert_allclose(totals / totals.sum(), shares)
+
+
+def test_held_out_rows_are_found_where_a_class_has_one_label():
+    X, y, _ = problem(300, 60)
+    y[7] = 9.0  # the only row of its class, which cannot be held out
+    model = Tuned(random_state=0).fit(X, y)
+    rows = held_out_rows(model, known_codes(y, model.classes_))
+    assert rows[-1] == 7
+    np.testing.assert_array_equal(np.sort(rows), np.arange(60))
+    assert 7 in rows
+    with pytest.raises(ValueError, match="True for every labelled row"):
+        judge_by_random_rows(model, y, np.ones(300, dtype=bool))
+    with pytest.raises(ValueError, match="is_chosen must be a list of True and False"):
+        judge_by_random_rows(model, y, np.zeros(300))
+    plain = LinearOrdinalClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="keeps no predictions for held-out rows"):
+        judge_by_random_rows(plain, y, np.zeros(300, dtype=bool))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..labeling import Suggestions
     from ._table_models import TableModel
 
-_ROW, _REASON = "row", "reason"
+_ROW, _CHOSEN, _REASON = "row", "chosen", "reason"
 _LABEL_STUDIO = ".json"
 
 
@@ -52,9 +52,10 @@ def next_rows(
     Rows that have a label are not chosen, nor rows much like them, so give the table that was
     fitted to. Of more than 5,000 rows without a label, 5,000 drawn at random are considered.
 
-    The file has the number of each row in the table, from 1, an empty cell for its class, what the
-    model predicts, between which classes the true one lies in 90 % of rows, why it is asked for,
-    and the table's columns. Rows so chosen are no random draw of the table, but for every fourth.
+    The file has the number of each row in the table, from 1, an empty cell for its class, whether
+    the row was chosen or drawn at random (for the option --chosen of fit), what the model predicts,
+    between which classes the true one lies in 90 % of rows, why it is asked for, and the
+    table's columns.
 
     Examples:
 
@@ -92,15 +93,13 @@ def next_rows(
     )
     table = _to_label(found, frame, name)
     if out.suffix.lower() == _LABEL_STUDIO:
-        _write_tasks(table, frame.columns.drop(name, errors="ignore"), out, force)
+        columns = frame.columns.drop([name, _CHOSEN], errors="ignore")
+        _write_tasks(table, columns, out, force)
     else:
         _write_table(table, file, out, force)
     if as_json:
-        rows = table[table.columns.drop([*frame.columns, name], errors="ignore")]
-        suggested = rows.to_dict(orient="records")
-        console.print_json(
-            {"rows": suggested, "notes": loaded.all_notes(), "file": str(out)},
-        )
+        suggested = table[_about(table)].to_dict(orient="records")
+        console.print_json({"rows": suggested, "notes": loaded.all_notes(), "file": str(out)})
         return
     _print(table, loaded, out)
 
@@ -150,17 +149,26 @@ def _suggested() -> tuple[str, ...]:
     return (PREDICTION, *SET_ENDS, _REASON)
 
 
+def _about(table: pd.DataFrame) -> list[str]:
+    """Columns that say something of a suggestion."""
+    return [column for column in (_ROW, _CHOSEN, *_suggested()) if column in table]
+
+
 def _to_label(found: Suggestions, frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """The chosen rows: number, a place for the class, what is predicted, why, and the row."""
     chosen = frame.iloc[found.positions].reset_index(drop=True)
     prediction, lowest, highest, reason = _suggested()
-    columns: dict[str, Any] = {_ROW: found.positions + 1, name: "", prediction: found.predicted}
+    columns: dict[str, Any] = {
+        _ROW: found.positions + 1,
+        name: "",
+        _CHOSEN: ["no" if at_random else "yes" for at_random in found.is_random],
+        prediction: found.predicted,
+    }
     if found.lowest is not None:
         columns |= {lowest: found.lowest, highest: found.highest}
     columns[reason] = found.reasons
-    return chosen.drop(columns=name, errors="ignore").assign(**columns)[
-        [*columns, *chosen.columns.drop(name, errors="ignore")]
-    ]
+    rest = chosen.columns.drop([name, _CHOSEN], errors="ignore")
+    return chosen[rest].assign(**columns)[[*columns, *rest]]
 
 
 def _write_table(table: pd.DataFrame, file: TableFile, out: Path, force: bool) -> None:
@@ -176,7 +184,7 @@ def _write_tasks(table: pd.DataFrame, columns: Any, out: Path, force: bool) -> N
     """A list of tasks, with the cells of a row together, for Label Studio's tag Table."""
     from .._utils.files import atomic_write
 
-    about = [column for column in (_ROW, *_suggested()) if column in table]
+    about = _about(table)
     tasks = [
         {"data": {"cells": console.to_json(cells), **console.to_json(more)}}
         for cells, more in zip(

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import _safe_indexing, check_random_state
 
-from .._rows.labels import known_codes
 from .._utils.checks import check_count, check_number
 from .._utils.text import class_names
 from .._utils.typing import Array, Codes
-from ._models import ModelRows, cumulative_or_none, model_rows
+from ._models import ModelRows, cumulative_or_none, label_codes, model_rows
 from ._unknown import UnknownScores, standardized
 
 _NOISE = 0.3  # variance of what a label tells, where a score's is about one
@@ -111,7 +110,8 @@ def suggest(
     check_count("n", n)
     check_number("random_share", random_share, 0.0, 1.0)
     rows = model_rows(model, X)
-    codes = _codes(rows, y)
+    n_rows = rows.X.shape[0]
+    codes = np.full(n_rows, -1) if y is None else label_codes(rows.classes, y, n_rows)
     random = check_random_state(random_state)
     unlabeled = np.flatnonzero(codes < 0)
     if len(unlabeled) < n:
@@ -171,16 +171,6 @@ def _choose(
         is_free[best] = False
         unknown.add_label(int(best))
     return batch
-
-
-def _codes(rows: ModelRows, y: Any) -> Codes:
-    n_rows = rows.X.shape[0]
-    if y is None:
-        return np.full(n_rows, -1)
-    codes = known_codes(y, rows.classes)
-    if len(codes) != n_rows:
-        raise ValueError(f"y has {len(codes)} entries and X {n_rows} rows; give one for each row.")
-    return codes
 
 
 def _draw(random: Any, rows: Codes, most: int) -> Codes:
