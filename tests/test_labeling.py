@@ -258,8 +258,9 @@ def test_a_model_is_judged_by_random_labels_alone():
     assert shares_error() < 0.12
     assert shares_error() < biased_shares
     np.testing.assert_array_equal(model.predict(X), predicted)
+    assert len(judge_by_random_rows(model, y, is_chosen).held_out_codes_) == 150
     with pytest.raises(ValueError, match="y must hold the labels that the model was fitted to"):
-        judge_by_random_rows(model, y, is_chosen)
+        judge_by_random_rows(model, y[::-1], is_chosen)
 
 
 def test_weights_by_known_shares_are_kept():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._utils.text import join_names, pluralize
+from .._utils.text import pluralize
 from . import _console as console
 from . import _options as options
 
@@ -66,6 +66,7 @@ def next_rows(
     from .._tables.writing import check_table_output
     from .._utils.files import check_not_input, check_output
     from ..labeling import suggest
+    from ._labeled_rows import read_labeled_rows, target_column
     from ._table_models import TableModel
 
     check_not_input(out, data, model)
@@ -80,8 +81,9 @@ def next_rows(
             ) from None
     file = open_table(data, encoding, sheet)
     loaded = TableModel(model, decimal, thousands)
-    name = _target(loaded, file, target)
-    frame, labels = _read(loaded, file, name, missing_label)
+    name = target_column(loaded, file, target)
+    _check_names(file)
+    frame, labels = read_labeled_rows(loaded, file, name, missing_label)
     n_free = sum(label is None for label in labels)
     if n > n_free:
         raise console.UsageError(
@@ -104,43 +106,12 @@ def next_rows(
     _print(table, loaded, out)
 
 
-def _target(loaded: TableModel, file: TableFile, given: str | None) -> str:
-    """The column of classes, which the table need not have unless it is given."""
-    from .._tables.reading import check_column
-
-    if given is not None:
-        check_column(given, file.columns(), "--target")
-        return given
-    name: str | None = loaded.manifest.get("target")
-    if name is None:
-        raise console.UsageError("Say which column is to hold the classes: --target COLUMN")
-    return name
-
-
-def _read(
-    loaded: TableModel, file: TableFile, name: str, missing_label: str | None
-) -> tuple[pd.DataFrame, list[Any]]:
-    """All columns of the table, and the class of each row, None for none."""
-    import pandas as pd
-
+def _check_names(file: TableFile) -> None:
     taken = [column for column in (_ROW, *_suggested()) if column in file.columns()]
     if taken:
         raise console.UsageError(
             f"The table has a column {taken[0]!r}, which the rows to label get too. Rename it."
         )
-    frame = pd.concat(loaded.batches(file, file.columns(), "Reading"), ignore_index=True)
-    frame = frame[file.columns()]
-    loaded.count(frame)
-    if name not in frame:
-        return frame, [None] * len(frame)
-    codes, unknown = loaded.read_codes(frame[name], missing_label)
-    if unknown:
-        raise console.CommandError(
-            f"{name!r} holds labels that the model does not know: "
-            f"{join_names(sorted(set(unknown)))}. It knows: {join_names(loaded.classes)}. Fit it "
-            "again, or mend them."
-        )
-    return frame, [None if code < 0 else loaded.classes[code] for code in codes]
 
 
 def _suggested() -> tuple[str, ...]:

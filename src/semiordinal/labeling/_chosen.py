@@ -55,16 +55,17 @@ def judge_by_random_rows(model: Model, y: Any, is_chosen: Any) -> Model:
     if chosen.dtype != bool or chosen.ndim != 1:
         raise ValueError("is_chosen must be a list of True and False, one for each row of y.")
     codes = label_codes(class_order(final), y, len(chosen))
-    is_kept = ~chosen[held_out_rows(final, codes)]
+    rows = held_out_rows(final, codes)
+    is_kept = ~chosen[rows]
     if not is_kept.any():
         raise ValueError(
             "is_chosen is True for every labelled row that could be held out, so no label is left "
             "to judge the model by. Label some rows that are drawn at random."
         )
     weights = _weights(final, is_kept)
-    for name in ("held_out_rows_", "held_out_codes_", "held_out_cumulative_"):
-        if hasattr(final, name):
-            setattr(final, name, getattr(final, name)[is_kept])
+    final.held_out_rows_ = np.searchsorted(np.flatnonzero(codes >= 0), rows[is_kept])
+    final.held_out_codes_ = final.held_out_codes_[is_kept]
+    final.held_out_cumulative_ = final.held_out_cumulative_[is_kept]
     final.held_out_weights_ = weights
     if hasattr(final, "held_out_classes_"):
         final.held_out_classes_ = {
