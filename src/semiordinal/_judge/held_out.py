@@ -43,6 +43,11 @@ class HeldOutPredictions:
             joined[field.name] = None if n_absent else np.concatenate(values)
         return cls(**joined)
 
+    def take(self, rows: Any) -> HeldOutPredictions:
+        """Some of the rows."""
+        known = {name: part[rows] for name, part in vars(self).items() if part is not None}
+        return replace(self, **known)
+
     def scores(self) -> dict[str, float]:
         """The mean absolute, zero-one and squared error, and the quadratic kappa.
 

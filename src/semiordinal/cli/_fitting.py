@@ -14,6 +14,7 @@ from .._judge.table_profile import TableProfile
 from .._risk.losses import LOSSES
 from .._rows.labels import encode_labels
 from .._utils.progress import progress
+from ..labeling import judge_by_random_rows
 from . import _console as console
 from . import _population, _settings
 
@@ -175,11 +176,27 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
         population = _population.population(
             table, settings["class_prior"], options.seed, pipeline[-1]
         )
+        if table.is_chosen is not None and hasattr(pipeline[-1], "held_out_cumulative_"):
+            judge_by_random_rows(pipeline[-1], table.target.labels, table.is_chosen)
+    if table.is_chosen is not None:
+        table.notes.append(_chosen_note(table, options))
     if options.is_average:
         assessment = Assessment.from_estimator(pipeline[-1])
     else:
         assessment = _assessment(table, parts, population, options)
     return FittedTable(table, options, settings, pipeline, assessment, population)
+
+
+def _chosen_note(table: TrainingTable, options: ModelOptions) -> str:
+    assert table.is_chosen is not None
+    n_chosen = int((table.is_chosen & table.target.is_labeled).sum())
+    text = (
+        f"The model learnt from all {table.n_labeled} labels; errors are those on the "
+        f"{table.n_labeled - n_chosen} labels that were not chosen, as far as they were held out."
+    )
+    if options.is_average:
+        text += " Errors of each kind of model, and the weights in the average, are by all labels."
+    return text
 
 
 def _fit_and_hold_out(
@@ -227,9 +244,13 @@ def _assessment(
         table.notes.append("No class has two labels, so nothing could be cross-validated.")
         return None
     position = np.cumsum(table.target.codes >= 0) - 1  # among the labelled rows
-    rows = np.concatenate([position[fold[1]] for fold in table.folds(options.seed)])
+    held_out_rows = np.concatenate([fold[1] for fold in table.folds(options.seed)])
+    is_kept = np.ones(len(held_out_rows), dtype=bool)
+    if table.is_chosen is not None:
+        is_kept = ~table.is_chosen[held_out_rows]
+    rows = position[held_out_rows[is_kept]]
     held_out = {
-        name: HeldOutPredictions.concatenate(each).for_population(population.shares)
+        name: HeldOutPredictions.concatenate(each).take(is_kept).for_population(population.shares)
         for name, each in parts.items()
     }
     return Assessment(table.target.classes, LOSSES[options.loss].task, held_out, rows)
