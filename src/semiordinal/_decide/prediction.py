@@ -81,14 +81,14 @@ class OrdinalClassifierMixin:
         return self.class_order_[codes]
 
     def predict_set(
-        self, X: Any, coverage: float = 0.9, *, per_class: bool = False
+        self, X: Any, coverage: float = 0.9, *, per_class: bool = False, held_out: Any = None
     ) -> NDArray[Any]:
         """For each row the lowest and the highest of neighbouring classes that hold the true one.
 
         In so many of all rows as ``coverage`` says, if new rows are like the labelled ones, or
         where class shares are given or estimated, like these within each class. How large sets
-        must be comes from labelled rows that were held out in fitting. With too few of them only
-        all classes can be promised, and a warning says so.
+        must be comes from labelled rows that were held out in fitting, or from rows that you give.
+        With too few of them only all classes can be promised, and a warning says so.
 
         Parameters
         ----------
@@ -98,6 +98,10 @@ class OrdinalClassifierMixin:
         per_class : bool, default=False
             Hold the coverage for the rows of each class. A class with too few labels, nine for a
             coverage of 0.9, is in every set then.
+        held_out : tuple of rows and labels, optional
+            Labelled rows that the classifier was not fitted to, in place of those that its fit
+            held out: for classifiers that hold none out, and for new rows that differ from the
+            training rows, if these are a random draw of such rows. All of them count alike.
 
         Returns
         -------
@@ -105,7 +109,7 @@ class OrdinalClassifierMixin:
             Classes; the predicted one is always in between, or one of them.
         """
         check_is_fitted(self)
-        limits = find_set_limits(self, coverage, per_class)
+        limits = find_set_limits(self, coverage, per_class, held_out)
         predicted, cumulative = self._codes_and_cumulative(X)
         return self.class_order_[contiguous_sets(set_levels(cumulative), limits, predicted)]
 
@@ -179,6 +183,14 @@ class BaseOrdinalClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEstimat
     def _codes(self, latent: Array) -> NDArray[np.intp]:
         return np.searchsorted(self.thresholds_, latent, side="left")
 
+    def _log_odds(self, latent: Array) -> Array:
+        """Of y being at most each class but the last, or what stands for it: (n, K − 1)."""
+        return self.thresholds_ - latent[:, None]
+
+    def _codes_and_cumulative(self, X: Any) -> tuple[Codes, Array]:
+        latent = self.predict_latent(X)
+        return self._codes(latent), expit(self._log_odds(latent))
+
     def decision_function(self, X: Any) -> Array:
         """How far the score lies inside each class's interval; negative outside.
 
@@ -213,14 +225,6 @@ class BaseProbabilisticClassifier(BaseOrdinalClassifier):
                 f"loss={self.loss!r} with margin={self.margin!r} gives no honest "
                 "probabilities; use loss='at' with margin='logistic', or loss='cl'."
             )
-
-    def _log_odds(self, latent: Array) -> Array:
-        """Of y being at most each class but the last: (n, K − 1)."""
-        return self.thresholds_ - latent[:, None]
-
-    def _codes_and_cumulative(self, X: Any) -> tuple[Codes, Array]:
-        latent = self.predict_latent(X)
-        return self._codes(latent), expit(self._log_odds(latent))
 
     @available_if(_has_probabilities)
     def predict_cumulative(self, X: Any) -> Array:

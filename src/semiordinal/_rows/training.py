@@ -89,7 +89,7 @@ class TrainingRows:
         return replace(
             self,
             matrix=self.in_memory.append(more),
-            labels=_followed(self.labels.head, len(more)),
+            labels=followed(self.labels.head, len(more)),
             n_offered=self.labels.head.n_unlabeled + drawn.n,
         )
 
@@ -97,7 +97,7 @@ class TrainingRows:
         """The labelled rows and at most so many unlabelled ones, all in memory."""
         if isinstance(self.matrix, StreamedRows):
             more = self.matrix.tail.drawn
-            labels = _followed(self.labels.head, len(more))
+            labels = followed(self.labels.head, len(more))
             return replace(self, matrix=self.in_memory.append(more), labels=labels)
         if self.n_unlabeled <= draw.size:
             return self
@@ -150,7 +150,7 @@ def training_rows(
             n_offered = found.n_unlabeled + more.shape[0]
             more = more[drawn_rows(more.shape[0], draw.size, draw.seed)]
         parts.append(more)
-        found = _followed(found, more.shape[0])
+        found = followed(found, more.shape[0])
     matrix = MatrixRows(parts)
     if finite:
         with blas_threads_for(matrix.n_columns):
@@ -182,7 +182,7 @@ def weighted_labels(
     return X, RowLabels(labels.codes, weights), labels.classes
 
 
-def _followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
+def followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
     """The labels, followed by rows without."""
     codes = np.concatenate([labels.codes, np.full(n_unlabeled, -1)])
     if labels.weights is None:
