@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from joblib import parallel_config
 from sklearn.base import clone
@@ -12,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from scikit_learn_tools import HEAD, NAMES, TOOLS, case, row, table_on_page
 from semiordinal import (
@@ -23,8 +24,9 @@ from semiordinal import (
     OrdinalSelfTraining,
     TreeOrdinalClassifier,
 )
+from semiordinal.diagnosis import bootstrap_coefficients
 from semiordinal.metrics import threshold_auc
-from semiordinal.model_selection import OrdinalScorer
+from semiordinal.model_selection import LabeledGroupKFold, LabeledKFold, OrdinalScorer
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -197,3 +199,66 @@ def test_rows_that_were_not_transformed():
     with pytest.warns(UserWarning, match="same steps as X"):
         pipeline.fit(X[:60], y[:60], **{name: X[60:]})
     pipeline.fit(X[:60], y[:60], **{name: pipeline[0].transform(X[60:])})  # no warning
+
+
+@pytest.mark.parametrize("split_unlabeled", [False, True])
+def test_groups_stay_together(split_unlabeled):
+    rng = np.random.default_rng(0)
+    groups, y = rng.integers(0, 12, 200), rng.integers(0, 3, 200).astype(float)
+    y[rng.random(200) < 0.5] = np.nan
+    folds = LabeledGroupKFold(4, split_unlabeled=split_unlabeled)
+    tested = []
+    for train, test in folds.split(y, y, groups):
+        assert not set(groups[train]) & set(groups[test])
+        held_out = ~np.isin(groups, groups[test])
+        np.testing.assert_array_equal(train, np.flatnonzero(held_out))
+        assert np.isnan(y[test]).any() == split_unlabeled
+        tested.append(test)
+    expected = np.arange(200) if split_unlabeled else np.flatnonzero(~np.isnan(y))
+    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), expected)
+    with pytest.raises(ValueError, match="needs groups"):
+        next(folds.split(y, y))
+    with pytest.warns(UserWarning, match="LabeledKFold ignores groups. Use LabeledGroupKFold"):
+        next(LabeledKFold(2).split(y, y, groups))
+
+
+WHOLE = [
+    pd.Series([1, 1, 2, 2, 3, None], dtype="Int64"),
+    pd.Series([1, 1, 2, 2, 3, None], dtype="UInt8"),
+    pl.Series([1, 1, 2, 2, 3, None]),
+]
+
+
+@pytest.mark.parametrize("y", WHOLE, ids=lambda y: str(y.dtype))
+def test_whole_numbers_with_gaps_stay_whole(y):
+    model = LinearOrdinalClassifier().fit(np.arange(6.0)[:, None], y)
+    assert model.predict([[0.0]]).dtype.kind == "i"
+    assert model.classes_.tolist() == [1, 2, 3]
+    assert model.n_unlabeled_ == 1
+
+
+def test_the_reason_for_no_probabilities_is_the_error():
+    model = LinearOrdinalClassifier(loss="ls").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match=r"loss='ls'.*gives no honest probabilities"):
+        model.predict_proba([[1.0]])
+
+
+def test_errors_show_values_as_written():
+    with pytest.raises(ValueError, match=r"y holds one class only \(4\.0\)"):
+        LinearOrdinalClassifier().fit([[0.0], [1.0]], np.array([4.0, 4.0]))
+    with pytest.raises(ValueError, match=r"l2=-1\.0 must be"):
+        LinearOrdinalClassifier(l2=np.float64(-1)).fit([[0.0], [1.0]], [1, 2])
+    with pytest.raises(ValueError, match=r"classes=\['low', 'high'\]"):
+        LinearOrdinalClassifier(classes=np.array(["low", "high"])).fit([[0.0], [1.0]], ["low", "x"])
+
+
+def test_intervals_of_frames_and_pipelines():
+    X, y = case("numbers").X, case("numbers").y
+    model, frame = LinearOrdinalClassifier(), pd.DataFrame(X, columns=["a", "b", "c"])
+    expected = bootstrap_coefficients(model, X, y, 3, random_state=0)
+    found = bootstrap_coefficients(model, frame, y, 3, random_state=0)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    piped = make_pipeline(FunctionTransformer(), model)
+    found = bootstrap_coefficients(piped, frame, y, 3, random_state=0)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)

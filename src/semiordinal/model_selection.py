@@ -19,6 +19,7 @@ from sklearn.model_selection import (
     BaseCrossValidator,
     KFold,
     ShuffleSplit,
+    StratifiedGroupKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
 )
@@ -30,9 +31,16 @@ from ._rows.class_order import class_order, order_with_unseen, ordered_probabili
 from ._rows.class_shares import resolve_prior
 from ._rows.labels import encode_labels, known_codes
 from ._utils.text import as_written
+from ._utils.warning import warn_caller
 from .metrics import TASKS, task_losses
 
-__all__ = ["LabeledKFold", "LabeledShuffleSplit", "OrdinalScorer", "SemiSupervisedScorer"]
+__all__ = [
+    "LabeledGroupKFold",
+    "LabeledKFold",
+    "LabeledShuffleSplit",
+    "OrdinalScorer",
+    "SemiSupervisedScorer",
+]
 
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -62,7 +70,14 @@ class _LabeledSplitter(BaseCrossValidator):
         y : array-like of shape (n_samples,)
             Labels, missing where a row has none.
         groups : ignored
+            With a warning; `LabeledGroupKFold` keeps them together.
         """
+        if groups is not None:
+            warn_caller(
+                f"{type(self).__name__} ignores groups. Use LabeledGroupKFold to keep the rows of "
+                "a group together.",
+                UserWarning,
+            )
         codes = encode_labels(y, None, self.missing_label, order_matters=False).codes
         labeled, unlabeled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         # The only row of a class is always trained on: without it the class is not known.
@@ -134,6 +149,81 @@ class LabeledKFold(_LabeledSplitter):
     def _splitter(self, stratified: bool) -> Any:
         kind = StratifiedKFold if stratified else KFold
         return kind(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+
+
+class LabeledGroupKFold(BaseCrossValidator):
+    """K folds of the labelled rows, in which the rows of a group are never apart.
+
+    Classes have about the same shares in all folds, as far as groups allow. Unlabelled rows are
+    in every training part but those of the groups that are held out: they would tell of them.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+    shuffle : bool, default=False
+    random_state : int, RandomState or None
+    split_unlabeled : bool, default=False
+        Hold out the unlabelled rows of these groups too, for a scorer that uses them; else they
+        are in neither part.
+    missing_label : scalar, default=nan
+        Marks rows without a label, beside NaN, None and pd.NA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([1, 1, 2, 2, np.nan, np.nan])
+    >>> patient = np.array(["a", "b", "a", "b", "b", "c"])
+    >>> for train, test in LabeledGroupKFold(n_splits=2).split(y[:, None], y, patient):
+    ...     print(train, test)
+    [0 2 5] [1 3]
+    [1 3 4 5] [0 2]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: Any = None,
+        split_unlabeled: bool = False,
+        missing_label: Any = math.nan,
+    ):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.split_unlabeled = split_unlabeled
+        self.missing_label = missing_label
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of splits."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield training and test rows, by ascending index.
+
+        Parameters
+        ----------
+        X : array-like with n_samples rows
+        y : array-like of shape (n_samples,)
+            Labels, missing where a row has none.
+        groups : array-like of shape (n_samples,)
+            The group of each row.
+        """
+        codes = encode_labels(y, None, self.missing_label, order_matters=False).codes
+        if groups is None or len(groups) != len(codes):
+            raise ValueError("LabeledGroupKFold needs groups, one for each row.")
+        of_row = np.unique(np.asarray(groups), return_inverse=True)[1]
+        labeled = np.flatnonzero(codes >= 0)
+        folds = StratifiedGroupKFold(
+            self.n_splits, shuffle=self.shuffle, random_state=self.random_state
+        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            splits = list(folds.split(labeled, codes[labeled], of_row[labeled]))
+        for _, test in splits:
+            held_out = np.isin(of_row, of_row[labeled[test]])
+            tested = held_out if self.split_unlabeled else held_out & (codes >= 0)
+            yield np.flatnonzero(~held_out), np.flatnonzero(tested)
 
 
 class LabeledShuffleSplit(_LabeledSplitter):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import update_wrapper
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._risk.losses import get_loss
@@ -21,9 +23,21 @@ from ..metrics import task_error, task_losses
 from .prediction_sets import contiguous_sets, find_set_limits, set_levels
 
 
-def _has_probabilities(estimator: BaseProbabilisticClassifier) -> bool:
-    estimator._check_probabilities()
-    return True
+class _WithProbabilities:
+    """A method of classifiers that have probabilities; for others the reason why they have none.
+
+    scikit-learn's ``available_if`` would hide the reason behind an error that names none.
+    """
+
+    def __init__(self, method: Callable[..., Array]):
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, estimator: BaseProbabilisticClassifier | None, owner: Any = None) -> Any:
+        if estimator is None:
+            return self.method
+        estimator._check_probabilities()
+        return MethodType(self.method, estimator)
 
 
 class OrdinalClassifierMixin:
@@ -226,7 +240,7 @@ class BaseProbabilisticClassifier(BaseOrdinalClassifier):
                 "probabilities; use loss='at' with margin='logistic', or loss='cl'."
             )
 
-    @available_if(_has_probabilities)
+    @_WithProbabilities
     def predict_cumulative(self, X: Any) -> Array:
         """Estimated ``P(y ≤ class)`` for every class but the last, in class order.
 
@@ -240,7 +254,7 @@ class BaseProbabilisticClassifier(BaseOrdinalClassifier):
         """
         return expit(self._log_odds(self.predict_latent(X)))
 
-    @available_if(_has_probabilities)
+    @_WithProbabilities
     def predict_proba(self, X: Any) -> Array:
         """Estimated class probabilities.
 

@@ -104,6 +104,9 @@ def _categorical_order(y: Any) -> list[Any] | None:
 def labels_as_column(y: Any) -> NDArray[Any]:
     if hasattr(y, "to_numpy"):
         values = y.to_numpy()
+        is_whole = str(y.dtype).lower().startswith(("int", "uint", "bool"))
+        if is_whole and values.dtype.kind == "f":  # whole numbers with gaps, which stay whole
+            values = np.array(y.to_list(), dtype=object)
     else:
         values = np.asarray(y)
         if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
