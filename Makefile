@@ -46,15 +46,16 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# worksteal: tests of a file stay in one process, as far as they can, and so does what they share.
 test: lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # Another environment, with the oldest versions that pyproject.toml allows.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet "pip>=25.1"
 	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[report,excel,formula]" --group oldest
-	.venv-oldest/bin/pytest -n 2 -W "ignore::DeprecationWarning"
+	.venv-oldest/bin/pytest -n 2 --dist worksteal -W "ignore::DeprecationWarning"
 
 # -W: a warning is an error.
 docs: .venv/docs

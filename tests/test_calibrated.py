@@ -72,10 +72,19 @@ def test_check_estimator(estimator):
     assert_passes_checks(calibrated(estimator), EXPECTED)
 
 
-@pytest.mark.parametrize("task", ["absolute", "zero_one", "squared"])
-@pytest.mark.parametrize("prior", ["labels", "uniform", "estimate", PRIOR], ids=str)
-def test_what_a_fit_tells(model, task, prior):
-    found = calibrated(model, task=task, class_prior=prior).fit(X, Y)
+TASKS = ("absolute", "zero_one", "squared")
+PRIORS = {"labels": "labels", "uniform": "uniform", "estimate": "estimate", "given": PRIOR}
+# Each model with each prior and each task, and each prior with each task.
+PAIRS = [
+    (name, prior, TASKS[(i + j) % 3])
+    for i, name in enumerate(MODELS)
+    for j, prior in enumerate(PRIORS)
+]
+
+
+@pytest.mark.parametrize(("name", "prior", "task"), PAIRS)
+def test_what_a_fit_tells(name, prior, task):
+    found = calibrated(MODELS[name], task=task, class_prior=PRIORS[prior]).fit(X, Y)
     assert (found.n_labeled_, found.n_unlabeled_, found.n_features_in_) == (60, 200, 3)
     assert (np.diff(found.thresholds_) >= 0).all()
     assert (np.diff(found.median_thresholds_) >= 0).all()
@@ -217,10 +226,19 @@ def noisy_rows(n_labeled, seed, n=2400):
     return rows[half], y[half], rows[~half], codes[~half], np.bincount(codes) / n
 
 
+FOREST_OF_CLASSES = MODELS["forest of classes"]
+
+
 @pytest.mark.parametrize(
-    "estimator", [FOREST, RandomForestClassifier(20, random_state=0), Ridge()], ids=str
+    ("estimator", "task"),
+    [
+        *((Ridge(), task) for task in TASKS),  # quick; what is done for a task knows no model
+        (FOREST, "squared"),
+        (FOREST_OF_CLASSES, "absolute"),
+        (FOREST_OF_CLASSES, "zero_one"),
+    ],
+    ids=str,
 )
-@pytest.mark.parametrize("task", ["absolute", "zero_one", "squared"])
 def test_known_shares_lower_the_error_where_labels_are_few(estimator, task):
     changes = []
     for seed in range(6):

@@ -120,7 +120,7 @@ def test_every_cell_has_a_key_of_its_own():
 
 @pytest.mark.filterwarnings("default")  # threads put back each other's filters of warnings
 def test_results_do_not_depend_on_workers_order_or_backend(toy_folder, tmp_path):
-    cells = cells_of(get_experiment("small"), "exact", 2, 0, ["toy"], ["at", "ls"])
+    cells = cells_of(get_experiment("small"), "exact", 1, 0, ["toy"], ["at", "ls"])
     plain = run_cells(cells, RecordStore(tmp_path / "a"))
     turned = run_cells(cells[::-1], RecordStore(tmp_path / "b"))[::-1]
     with joblib.parallel_config("threading"):

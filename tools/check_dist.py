@@ -45,7 +45,8 @@ def check_wheel(wheel: Path) -> None:
         assert where.startswith(str(folder)), where
         told = run(command, "quickstart", "--draws", "2", "--picture", "q.png", folder=folder)
         assert "auto" in told, told
-        print(run(python, "-W", "error", "-c", script, folder=folder))
+        (folder / "readme.py").write_text(script, encoding="utf-8")
+        print(run(python, "-W", "error", "readme.py", folder=folder))
         data, model = ("diabetes.csv", "diabetes.semiordinal")
         run(command, "datasets", "diabetes-stages", "--labels", 40, "--out", data, folder=folder)
         run(command, "fit", data, "--target", "target", "--model", "linear", folder=folder)
