@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
 from semiordinal import (
     AutoOrdinalClassifier,
@@ -34,6 +34,7 @@ from semiordinal._decide.prediction_sets import (
     set_levels,
 )
 from semiordinal._judge.held_out import HeldOutPredictions
+from semiordinal.baselines import PeerClassifier
 from semiordinal.datasets import make_ordinal
 from semiordinal.report._sections import _set_sentence
 
@@ -351,6 +352,7 @@ PLAIN = {
     "transductive": TransductiveOrdinalClassifier(),
     "self-training": OrdinalSelfTraining(LinearOrdinalClassifier()),
     "manifold": ManifoldOrdinalClassifier(),
+    "peer": PeerClassifier(LogisticRegression()),
 }
 
 
@@ -406,6 +408,12 @@ def test_bad_rows_to_calibrate_by(plain):
     with pytest.warns(UserWarning, match="needs 9 labelled rows"):
         sets = plain.predict_set(NEW, held_out=(NEW[:8], NEW_TRUTH[:8]))
     np.testing.assert_array_equal(sets, np.tile([0, 3], (len(NEW), 1)))
+
+
+def test_a_peer_without_probabilities_says_so():
+    fitted = PeerClassifier(RidgeClassifier()).fit(X[:200], Y[:200])
+    with pytest.raises(ValueError, match="RidgeClassifier has no probabilities"):
+        fitted.predict_set(NEW, held_out=(NEW, NEW_TRUTH))
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5])
