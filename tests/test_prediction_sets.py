@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
 from semiordinal import (
     AutoOrdinalClassifier,
@@ -33,6 +34,7 @@ from semiordinal._decide.prediction_sets import (
     set_levels,
 )
 from semiordinal._judge.held_out import HeldOutPredictions
+from semiordinal.baselines import PeerClassifier
 from semiordinal.datasets import make_ordinal
 from semiordinal.report._quality_sections import _set_sentence
 
@@ -300,8 +302,21 @@ def test_too_few_labels_promise_all_classes():
 
 def test_nothing_held_out_promises_all_classes():
     fitted = LinearOrdinalClassifierCV().fit(X[:500], [0, 1, 2] + [np.nan] * 497)
-    with pytest.warns(UserWarning, match="The model has 0, so only all classes"):
+    with pytest.warns(UserWarning, match="no class had two labels, or .* So only all classes"):
         np.testing.assert_array_equal(fitted.predict_set(NEW[:1], 0.5), [[0, 2]])
+
+
+@pytest.mark.parametrize("name", ["tuned-linear", "forest"])
+def test_files_of_an_earlier_version_say_so_and_can_be_given_rows(name):
+    old = model_files.load(Path(__file__).parent / "model_files" / f"{name}.semiordinal")
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    classes = [old.classes_[0], old.classes_[-1]]
+    for per_class in (False, True):
+        with pytest.warns(UserWarning, match="was fitted by an earlier version. So only all"):
+            sets = old.predict_set(rows, per_class=per_class)
+        np.testing.assert_array_equal(sets, [classes] * 60)
+    sets = old.predict_set(rows, 0.5, held_out=(rows, old.predict(rows)))
+    np.testing.assert_array_equal(sets, np.column_stack([old.predict(rows)] * 2))
 
 
 def test_a_class_with_too_few_labels_is_in_every_set(model):
@@ -337,6 +352,7 @@ PLAIN = {
     "transductive": TransductiveOrdinalClassifier(),
     "self-training": OrdinalSelfTraining(LinearOrdinalClassifier()),
     "manifold": ManifoldOrdinalClassifier(),
+    "peer": PeerClassifier(LogisticRegression()),
 }
 
 
@@ -392,6 +408,12 @@ def test_bad_rows_to_calibrate_by(plain):
     with pytest.warns(UserWarning, match="needs 9 labelled rows"):
         sets = plain.predict_set(NEW, held_out=(NEW[:8], NEW_TRUTH[:8]))
     np.testing.assert_array_equal(sets, np.tile([0, 3], (len(NEW), 1)))
+
+
+def test_a_peer_without_probabilities_says_so():
+    fitted = PeerClassifier(RidgeClassifier()).fit(X[:200], Y[:200])
+    with pytest.raises(ValueError, match="RidgeClassifier has no probabilities"):
+        fitted.predict_set(NEW, held_out=(NEW, NEW_TRUTH))
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5])

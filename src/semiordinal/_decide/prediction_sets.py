@@ -239,6 +239,12 @@ def _describe_shortage(
     classes: NDArray[Any], codes: Codes, coverage: float, per_class: bool, unlimited: NDArray[Any]
 ) -> str:
     """Why classes are in every set."""
+    if not len(codes):
+        return (
+            "The model holds no labelled rows to calibrate sets by: no class had two labels, or it "
+            "was fitted by an earlier version. So only all classes together are sure to hold the "
+            "true one. Fit it again, with more labels."
+        )
     needed = pluralize(fewest_rows(coverage), "labelled row")
     if per_class:
         return (

@@ -14,6 +14,7 @@ from .._decide import OrdinalClassifierMixin, best_classes
 from .._rows import center_and_scale
 from .._rows.training import check_every_class_labeled, feature_rows, fit_context, training_rows
 from .._utils.checks import check_choice, check_flag, check_number
+from .._utils.typing import Array, Codes
 from ..metrics import TASKS
 from ._points import scaled_points
 
@@ -134,6 +135,14 @@ class PeerClassifier(OrdinalClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.task is not None:
             return best_classes(self.estimator_.predict_proba(points), self.task)
         return np.asarray(self.estimator_.predict(points)).astype(np.intp)
+
+    def _codes_and_cumulative(self, X: Any) -> tuple[Codes, Array]:
+        codes = self._predict_codes(X)
+        if not hasattr(self.estimator_, "predict_proba"):
+            name = type(self.estimator_).__name__
+            raise ValueError(f"{name} has no probabilities, which prediction sets are made of.")
+        points = self._points(feature_rows(self, X, reset=False))
+        return codes, np.cumsum(self.estimator_.predict_proba(points), axis=1)[:, :-1]
 
     def _points(self, X: Any) -> Any:
         return scaled_points(X, self.column_mean_, self.column_scale_)

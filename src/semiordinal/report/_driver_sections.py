@@ -116,10 +116,16 @@ def rows_section(findings: Findings) -> Section:
     title = "Single rows, explained"
     if not findings.explained:
         return Section("rows", title, GIVE_ROWS)
+    promise = ""
+    if findings.explained[0].likely is not None:
+        promise = (
+            "The range holds the true class in about 9 of 10 rows, if these are like the labelled "
+            "ones. "
+        )
     lead = (
-        "Rows from low to high predictions, and the one that the model is least sure of. The "
-        "range holds the true class in 9 of 10 cases. Reasons are the columns that move the row "
-        "the most away from what it would be with the values of other rows."
+        "Rows from low to high predictions, and the one that the model is least sure of. "
+        f"{promise}Reasons are the columns that move the row the most away from what it would be "
+        "with the values of other rows."
     )
     cards = [_card(each) for each in findings.explained]
     return Section("rows", title, lead, cards=cards)
@@ -131,13 +137,14 @@ def _card(row: Explanation) -> Card:
         verb = "raises" if change > 0 else "lowers"
         reasons.append(f"{name} {value} ({verb} it by {format_value(abs(change), 2)})")
     because = f"because {'; '.join(reasons)}." if reasons else "no column stands out."
-    return Card(
-        f"Row {row.row:,}", f"Likely {row.predicted}, {_range(row)}; {because}", _values(row)
-    )
+    return Card(f"Row {row.row:,}", f"Likely {row.predicted}{_range(row)}; {because}", _values(row))
 
 
 def _range(row: Explanation) -> str:
-    return "and no other" if row.low == row.high else f"between {row.low} and {row.high}"
+    if row.likely is None:
+        return ""
+    low, high = row.likely
+    return ", and no other" if low == high else f", between {low} and {high}"
 
 
 def _values(row: Explanation) -> list[str]:
@@ -155,8 +162,9 @@ def unsure_section(findings: Findings) -> Section:
         "predictions."
     )
     rows = [
-        [f"row {row.row:,}", row.predicted, percent(row.probability), row.low, row.high]
+        [f"row {row.row:,}", row.predicted, percent(row.probability), *(row.likely or ())]
         for row in findings.unsure
     ]
     headers = ["in the table", "predicted", "probability of that", "likely from", "to"]
+    headers = headers[: len(rows[0])]
     return Section("unsure", title, lead, [], [Table(headers, rows, "The least certain rows")])
