@@ -9,6 +9,7 @@ from .._risk.losses import get_loss
 from .._rows import MatrixRows, column_moments
 from .._rows.training import TrainingRows, check_finite
 from .._utils.checks import check_number
+from .._utils.typing import Array
 from .base import BaseRiskClassifier, Columns, Standardization
 from .tuned import BaseTunedClassifier
 
@@ -16,11 +17,22 @@ from .tuned import BaseTunedClassifier
 class _OneDirection:
     """What holds for scores that are linear in the columns of X."""
 
+    coef_: Array
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         # One direction cannot tell three clusters in no order apart, which the tag asks for.
         tags.classifier_tags.poor_score = True
         return tags
+
+    @property
+    def intercept_(self) -> float:
+        """Zero: ``predict_latent`` is ``X @ coef_``, and the thresholds stand for intercepts.
+
+        For tools that explain linear models, such as SHAP's ``LinearExplainer``.
+        """
+        self.coef_  # noqa: B018 (of a fitted model alone)
+        return 0.0
 
 
 class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
@@ -99,6 +111,8 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     ----------
     coef_ : array of shape (n_features,)
         Coefficients, on the original scale of X.
+    intercept_ : float
+        Zero: the thresholds stand for intercepts.
     thresholds_ : array of shape (n_classes - 1,)
         Thresholds of the latent score, in ascending order.
     class_order_ : array of shape (n_classes,)
