@@ -31,7 +31,7 @@ from .._rows.training import (
     weighted_labels,
 )
 from .._utils.checks import check_choice, check_count
-from .._utils.typing import Array, Codes
+from .._utils.typing import Array, Codes, Task, ThresholdRule
 from ..metrics import TASKS
 from .model_scores import LabeledRows, has_scores, scores_by, seeded
 from .tuned import check_decision_parameters, check_unlabeled_rows, training_folds
@@ -150,9 +150,9 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         estimator: Any,
         *,
         class_prior: Any = "labels",
-        task: str = "absolute",
+        task: Task = "absolute",
         cv: Any = "auto",
-        thresholds: str = "auto",
+        thresholds: ThresholdRule = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
         n_repeats: int = 1,

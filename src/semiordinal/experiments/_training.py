@@ -63,8 +63,8 @@ def _build(
         # Labelled rows of SV-prior are weighted when it is fitted.
         fixed = {"unlabeled_weight": 0.0, **get_method(column.method).fixed}
         fixed.pop("supervised_weights", None)
+        fixed["loss"] = cell.loss
         return NeuralOrdinalClassifier(
-            loss=cell.loss,
             class_prior=prior,
             standardize=False,
             random_state=cell.own_seed,
