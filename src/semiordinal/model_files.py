@@ -15,6 +15,7 @@ import hashlib
 import io
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -113,15 +114,27 @@ TRUSTED_TYPES = frozenset(
         "numpy.uint8",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
+        # Transformers whose arrays NumPy reads, which checks their sizes; no compiled code does.
         "sklearn.compose._column_transformer.ColumnTransformer",
         "sklearn.compose._column_transformer._RemainderColsList",  # in scikit-learn 1.6
+        "sklearn.decomposition._pca.PCA",
+        "sklearn.decomposition._truncated_svd.TruncatedSVD",
+        "sklearn.feature_selection._variance_threshold.VarianceThreshold",
         "sklearn.impute._base.MissingIndicator",
         "sklearn.impute._base.SimpleImputer",
+        "sklearn.kernel_approximation.RBFSampler",
         "sklearn.pipeline.FeatureUnion",
         "sklearn.pipeline.Pipeline",
+        "sklearn.preprocessing._data.Binarizer",
+        "sklearn.preprocessing._data.MaxAbsScaler",
+        "sklearn.preprocessing._data.MinMaxScaler",
+        "sklearn.preprocessing._data.Normalizer",
+        "sklearn.preprocessing._data.PowerTransformer",
         "sklearn.preprocessing._data.QuantileTransformer",
+        "sklearn.preprocessing._data.RobustScaler",
         "sklearn.preprocessing._data.StandardScaler",
         "sklearn.preprocessing._encoders.OneHotEncoder",
+        "sklearn.preprocessing._encoders.OrdinalEncoder",
         "sklearn.preprocessing._function_transformer.FunctionTransformer",  # without a function
     }
 )
@@ -180,7 +193,11 @@ class ModelFile:
 
 
 def save(
-    model: Any, path: str | Path, force: bool = False, details: dict[str, Any] | None = None
+    model: Any,
+    path: str | Path,
+    force: bool = False,
+    details: dict[str, Any] | None = None,
+    trusted: Sequence[str | type] = (),
 ) -> None:
     """Write a fitted classifier to a model file, completely or not at all.
 
@@ -196,6 +213,9 @@ def save(
         Overwrite a file that is there.
     details : dict, optional
         More to say in the manifest, such as where the data came from; what JSON can hold.
+    trusted : sequence of types or their full names, default=()
+        More types that the model may hold, beside `TRUSTED_TYPES`. Whoever loads the file must
+        name them again, and so trust what they do.
 
     Examples
     --------
@@ -216,19 +236,22 @@ def save(
     except ValueError as error:
         raise ModelFileError(f"The model cannot be put in a file: {error}") from error
     payload = rename_types(skops.io.dumps(packed), _stored_name)
-    _check_types(payload)
+    _check_types(payload, _type_names(trusted))
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
     with atomic_write(Path(path), force) as temporary:
         temporary.write_bytes(_archive(manifest, payload))
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path, trusted: Sequence[str | type] = ()) -> Any:
     """Read the classifier from a model file.
 
     Parameters
     ----------
     path : str or Path
+    trusted : sequence of types or their full names, default=()
+        More types that the file may hold, beside `TRUSTED_TYPES`. Name types of files that you
+        trust alone: code of these types runs, with what the file says.
 
     Returns
     -------
@@ -240,10 +263,10 @@ def load(path: str | Path) -> Any:
         Where the file is damaged, from a newer version, or holds types that are not in
         `TRUSTED_TYPES`; nothing in it is run.
     """
-    return read(path).model
+    return read(path, trusted).model
 
 
-def read(path: str | Path) -> ModelFile:
+def read(path: str | Path, trusted: Sequence[str | type] = ()) -> ModelFile:
     """Read the classifier and the manifest from a model file, as `load` does."""
     import skops.io
 
@@ -252,11 +275,11 @@ def read(path: str | Path) -> ModelFile:
     _check_whole(data, name)
     manifest, payload = _members(data, name)
     _check_manifest(manifest, payload, name)
-    _check_types(payload, name)
+    more = _type_names(trusted)
+    _check_types(payload, more, name)
     try:
-        stored = skops.io.loads(
-            rename_types(payload, _import_path), trusted=sorted(map(_import_path, TRUSTED_TYPES))
-        )
+        known = sorted({*map(_import_path, TRUSTED_TYPES), *more})
+        stored = skops.io.loads(rename_types(payload, _import_path), trusted=known)
         model = replace_parts(stored, _unpack)
         check_predictions(model)
     # The content may come from anyone: any error there is one of the file, not of ours.
@@ -388,7 +411,17 @@ def _check_manifest(manifest: Any, payload: bytes, name: str) -> None:
         raise ModelFileError(f"{name} has a manifest without classes.")
 
 
-def _check_types(payload: bytes, name: str = "The model") -> None:
+def _type_names(types: Sequence[str | type]) -> frozenset[str]:
+    """Full names of types, as skops writes them."""
+    if isinstance(types, str | type):
+        raise ModelFileError(f"trusted must be a list of types, such as trusted=[{types!r}].")
+    return frozenset(
+        each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}"
+        for each in types
+    )
+
+
+def _check_types(payload: bytes, more: frozenset[str], name: str = "The model") -> None:
     """Raise unless every type in the payload is on our list, and every array is as it says.
 
     skops has a list of its own, which trusts all of scikit-learn and more; this one is
@@ -403,12 +436,17 @@ def _check_types(payload: bytes, name: str = "The model") -> None:
     unknown = {
         full_name(node)
         for node in typed_nodes(schema)
-        if full_name(node) not in TRUSTED_TYPES or str(node.get("__loader__")) not in _TRUSTED_NODES
+        if full_name(node) not in more
+        and (
+            full_name(node) not in TRUSTED_TYPES
+            or str(node.get("__loader__")) not in _TRUSTED_NODES
+        )
     }
     if unknown:
         raise ModelFileError(
             f"{name} holds types that are not on the list of types for model files: "
-            f"{', '.join(sorted(unknown))}. Nothing of it was run."
+            f"{', '.join(sorted(unknown))}. Nothing of it was run. If you trust them, and where "
+            f"the model comes from, allow them: trusted={sorted(unknown)}."
         )
 
 

@@ -18,7 +18,7 @@ from .._risk.losses import get_loss
 from .._rows.class_order import labels_behind_codes, order_with_unseen, sorting
 from .._rows.labels import known_codes
 from .._rows.training import feature_rows
-from .._utils.typing import Array, Codes
+from .._utils.typing import Array, Codes, Loss, Margin
 from ..metrics import task_error, task_losses
 from .prediction_sets import contiguous_sets, find_set_limits, set_levels
 
@@ -160,8 +160,8 @@ class OrdinalClassifierMixin:
 class BaseOrdinalClassifier(OrdinalClassifierMixin, ClassifierMixin, BaseEstimator):
     """Predicts the class of the interval between thresholds that the latent score falls in."""
 
-    loss: str
-    margin: str
+    loss: Loss
+    margin: Margin
     thresholds_: Array
 
     @abstractmethod

@@ -29,7 +29,7 @@ from .._rows.training import (
     training_rows,
 )
 from .._utils.checks import check_choice, check_count, check_flag, check_number
-from .._utils.typing import Array
+from .._utils.typing import Array, Task
 from ..metrics import TASKS, population_weights
 from .columns import category_encoder
 from .leaderboard import (
@@ -168,7 +168,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         *,
         members: Any = "auto",
         class_prior: Any = "labels",
-        task: str = "absolute",
+        task: Task = "absolute",
         cv: Any = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,

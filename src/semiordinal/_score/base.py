@@ -32,7 +32,7 @@ from .._rows.training import TrainingRows, fit_context, training_rows
 from .._utils.checks import check_count, check_flag, check_number
 from .._utils.computing import blas_threads_for
 from .._utils.text import as_written
-from .._utils.typing import Array
+from .._utils.typing import Array, Correction
 from .._utils.warning import warn_caller
 from .subsampling import subsampling_cost
 
@@ -130,7 +130,7 @@ class RiskParameters:
     unlabeled_weight: float
     supervised_weights: str = "rows"
     removed_class: Any
-    correction: str
+    correction: Correction
     leak: float
     order_penalty: float
     l2: float

@@ -32,7 +32,7 @@ from .._rows.training import (
     weighted_labels,
 )
 from .._utils.checks import check_choice, check_count
-from .._utils.typing import Array, Codes
+from .._utils.typing import Array, Codes, Task, ThresholdRule
 from ..metrics import TASKS
 from .model_scores import (
     LabeledRows,
@@ -158,9 +158,9 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         estimator: Any,
         *,
         class_prior: Any = "labels",
-        task: str = "absolute",
+        task: Task = "absolute",
         cv: Any = "auto",
-        thresholds: str = "auto",
+        thresholds: ThresholdRule = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
         n_repeats: int = 1,

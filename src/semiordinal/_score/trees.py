@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._decide import BaseCumulativeClassifier
 from .._rows.training import check_every_class_labeled, fit_context, weighted_labels
 from .._utils.checks import check_choice, check_count, check_number
-from .._utils.typing import Array
+from .._utils.typing import Array, Task
 from ..metrics import TASKS
 
 _LARGEST_SEED = 2**31 - 1
@@ -152,7 +152,7 @@ class TreeOrdinalClassifier(_IndicatorClassifier):
         n_estimators: int = 100,
         max_features: Any = 0.5,
         min_samples_leaf: Any = 1,
-        task: str = "absolute",
+        task: Task = "absolute",
         classes: Any = None,
         missing_label: Any = math.nan,
         n_jobs: int | None = None,
@@ -230,7 +230,7 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
         learning_rate: float = 0.1,
         max_leaf_nodes: int = 5,
         min_samples_leaf: int | None = None,
-        task: str = "absolute",
+        task: Task = "absolute",
         classes: Any = None,
         missing_label: Any = math.nan,
         random_state: Any = None,

@@ -18,7 +18,7 @@ from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
 from .._score.base import BaseRiskClassifier, warn_if_short
 from .._utils.checks import check_count, check_number
 from .._utils.computing import blas_threads_for
-from .._utils.typing import Array
+from .._utils.typing import Array, Loss, Margin
 from ._pseudo_labels import Descent, PseudoLabeling
 from ._quotas import class_quotas
 
@@ -123,8 +123,8 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
         self,
         *,
         model: str = "linear",
-        loss: str = "at",
-        margin: str = "logistic",
+        loss: Loss = "at",
+        margin: Margin = "logistic",
         pseudo_label_weight: float = 1.0,
         l2: float = 0.01,
         bandwidth: float = 1.0,

@@ -69,8 +69,8 @@ def _build(
         # Labelled rows of SV-prior are weighted when it is fitted.
         fixed = {"unlabeled_weight": 0.0, **method.fixed}
         fixed.pop("supervised_weights", None)
+        fixed["loss"] = cell.loss
         network = PaperNetwork(
-            loss=cell.loss,
             class_prior=prior,
             standardize=False,
             random_state=cell.start_seed,

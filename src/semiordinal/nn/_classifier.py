@@ -17,7 +17,7 @@ from .._rows import MatrixRows, RowLabels, column_moments
 from .._rows.class_shares import resolve_prior
 from .._rows.training import TrainingRows, fit_context, training_rows
 from .._score.base import RiskParameters
-from .._utils.typing import Array
+from .._utils.typing import Array, Correction, Loss, Margin
 from ._callbacks import (
     EpochProgress,
     EpochSeed,
@@ -154,16 +154,28 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
     array([0., 1., 2.])
     """
 
+    class_prior_: Array
+    column_mean_: Array
+    column_scale_: Array
+    history_: list[dict[str, Any]]
+    is_convex_: bool
+    module_: OrdinalNetwork
+    n_iter_: int
+    n_labeled_: int
+    n_unlabeled_: int
+    objective_value_: float
+    removed_class_: Any
+
     def __init__(
         self,
         *,
         module: Any = None,
         module_params: Any = None,
-        loss: str = "at",
-        margin: str = "logistic",
+        loss: Loss = "at",
+        margin: Margin = "logistic",
         unlabeled_weight: float = 0.25,
         removed_class: Any = "median",
-        correction: str = "leaky",
+        correction: Correction = "leaky",
         leak: float = -0.2,
         correction_step: str = "gradient",
         order_penalty: float = 0.0,

@@ -15,7 +15,7 @@ from .._risk.risks import REMOVED_CLASSES, LabelWeights, Risk, get_correction, r
 from .._rows import RowLabels
 from .._rows.class_shares import is_of_labels, resolve_prior
 from .._utils.checks import check_choice, check_flag, check_number
-from .._utils.typing import Array, Codes
+from .._utils.typing import Array, Codes, Correction, Loss, Margin
 from ._function import RiskFunction
 from ._thresholds import (
     FreeThresholds,
@@ -93,11 +93,11 @@ class SemiOrdinalLoss(nn.Module):
         self,
         n_classes: int,
         *,
-        loss: str = "at",
-        margin: str = "logistic",
+        loss: Loss = "at",
+        margin: Margin = "logistic",
         unlabeled_weight: float = 0.25,
         removed_class: int | str = "median",
-        correction: str = "leaky",
+        correction: Correction = "leaky",
         leak: float = -0.2,
         correction_step: str = "gradient",
         ordered_thresholds: bool = True,
