@@ -58,9 +58,11 @@ def print_errors(errors: pd.DataFrame) -> None:
         for key, group in found.groupby(["method", "drawn", "n_labeled", "given"]):
             worst = group.loc[group["change"].idxmax()]
             rows.append(
-                (*key, len(group), group["draws"].min(), group["draws"].max())
-                + (group["distance"].mean(), group["change"].mean())
-                + (worst["change"], worst["set"], (group["change"] > 5).sum())
+                (
+                    *(*key, len(group), group["draws"].min(), group["draws"].max()),
+                    *(group["distance"].mean(), group["change"].mean()),
+                    *(worst["change"], worst["set"], (group["change"] > 5).sum()),
+                )
             )
         names = ["method", "drawn", "labels", "given", "sets", "draws", "to"]
         names += ["distance", "change %", "worst %", "worst set", "above 5 %"]
@@ -124,11 +126,13 @@ def print_printed(rows: pd.DataFrame) -> None:
         clear = group[group["clear"]]
         by_set = group.groupby("set")[["printed", "true"]].mean()
         excess = 100 * (by_set["printed"] / by_set["true"] - 1)
+        of_sums = 100 * (group["printed"].sum() / group["true"].sum() - 1)
         print(
-            f"labels {key}: direction right in {clear['same'].sum()} of {len(clear)} clear cases; "
-            f"true change {group['true_change'].mean():+.1f} %; printed error above the true one by "
-            f"{excess.mean():+.1f} % (mean over sets; {100 * (group['printed'].sum() / group['true'].sum() - 1):+.1f} % "
-            f"of sums)"
+            f"labels {key}, {len(group)} tables: direction right in {clear['same'].sum()} of "
+            f"{len(clear)} clear cases; true change {group['true_change'].mean():+.1f} %; printed "
+            f"error above the true one by {excess.mean():+.1f} ± "
+            f"{excess.std() / max(len(excess), 1) ** 0.5:.1f} % (mean over sets; {of_sums:+.1f} % "
+            "of sums)"
         )
     wrong = rows[rows["clear"] & ~rows["same"]]
     columns = ["set", "n_labeled", "repetition", "true_change", "printed_change"]
@@ -138,7 +142,7 @@ def print_printed(rows: pd.DataFrame) -> None:
 
 
 def print_intervals(rows: pd.DataFrame) -> None:
-    methods = ["auto", "moments", "em", "prediction_powered", "ppi-python", "QuaPy EMQ"]
+    methods = ["moments", "em", "prediction_powered", "ppi-python", "QuaPy EMQ"]
     found = []
     for record in rows.to_dict("records"):
         truth = np.array(record["truth"])
@@ -161,9 +165,7 @@ def print_intervals(rows: pd.DataFrame) -> None:
     table = pd.DataFrame(found)
     keys = ["drawn", "labels", "method"]
     summary = table.groupby(keys)[["coverage", "width", "distance", "random"]].mean()
-    summary["least of a set"] = (
-        table.groupby([*keys, "set"])["coverage"].mean().groupby(keys).min()
-    )
+    summary["least of a set"] = table.groupby([*keys, "set"])["coverage"].mean().groupby(keys).min()
     summary["tables"] = table.groupby(keys).size()
     print(summary.round(3).to_string())
 

@@ -1,6 +1,6 @@
 """Class shares that are right, wrong or not known: what they do, and what is said of them.
 
-    python benchmarks/class_shares.py run --data FOLDER --results FOLDER    # resumes where it stopped
+    python benchmarks/class_shares.py run --data FOLDER --results FOLDER    # goes on with the rest
     python benchmarks/class_shares.py report --results FOLDER [--figure FILE]
 
 Every set of at least 1,000 rows, and a made one. A record is one file. There are four parts:
@@ -31,7 +31,6 @@ import numpy as np
 import pandas as pd
 from class_share_tables import print_tables
 from draws import MOST_TEST, MOST_UNLABELED, SUFFIX, TEST_SHARE, draw, merge_rare, read, set_names
-from scipy.special import logit
 from threadpoolctl import threadpool_limits
 
 from semiordinal import AutoOrdinalClassifier, LinearOrdinalClassifierCV, model_files
@@ -69,10 +68,10 @@ class Cell:
         return Path(self.part) / self.method / name.replace("off-", "off")
 
 
-def cells(data: Path, parts: list[str], draws: int) -> Iterator[Cell]:
+def cells(data: Path, parts: list[str], draws: range, fewest_rows: int) -> Iterator[Cell]:
     """Round after round over all sets, so that what is there is balanced."""
-    sets = [MADE, *set_names(data, FEWEST_ROWS)]
-    for repetition in range(draws):
+    sets = [MADE, *set_names(data, fewest_rows)]
+    for repetition in draws:
         for name in sets:
             for part, method, drawn, size, given in _plan(parts, name, repetition):
                 yield Cell(part, method, drawn, size, given, repetition, name)
@@ -326,8 +325,11 @@ def run(arguments: argparse.Namespace) -> None:
     end = time.monotonic() + 60 * arguments.minutes
     done, spent = 0, time.process_time()
     with threadpool_limits(1):
-        for cell in cells(arguments.data, arguments.parts, arguments.draws):
+        draws = range(*arguments.draws)
+        for cell in cells(arguments.data, arguments.parts, draws, arguments.fewest_rows):
             if arguments.sets and cell.set not in arguments.sets:
+                continue
+            if arguments.sizes and cell.n_labeled not in arguments.sizes:
                 continue
             path = arguments.results / cell.path
             if path.exists():
@@ -361,8 +363,12 @@ def main() -> None:
     running.add_argument("--results", type=Path, required=True)
     parts = ("errors", "named", "study", "printed", "average", "intervals")
     running.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
-    running.add_argument("--draws", type=int, default=10)
+    running.add_argument(
+        "--draws", type=int, nargs=2, default=(0, 10), help="first, and one after the last"
+    )
+    running.add_argument("--fewest-rows", type=int, default=FEWEST_ROWS)
     running.add_argument("--sets", nargs="+", default=[])
+    running.add_argument("--sizes", type=int, nargs="+", default=[])
     running.add_argument("--minutes", type=float, default=1e9)
     reporting = commands.add_parser("report")
     reporting.set_defaults(command=report)

@@ -362,7 +362,7 @@ def decide(
             trust = evidence.trust
             rules.append((trust, _Rule(evidence.given, None, evidence.random_if_right / 2)))
         if trust < 1:
-            own_share = 1.0 if evidence is None else evidence.random_if_wrong
+            own_share = 1.0 if evidence is None else evidence.same_if_wrong
             added = rows.gain(held_out.predicted, rows.classes(rows.cross_fit([(1.0, calibrated)])))
             if added.exceeds(safety):
                 own_share = 0.0

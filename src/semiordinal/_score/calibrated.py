@@ -23,7 +23,6 @@ from .._decide import (
 from .._rows.class_shares import given_shares, is_of_labels, warn_of_slight_priors
 from .._rows.sampling import drawn_rows
 from .._rows.training import (
-    check_every_class_labeled,
     fit_context,
     is_source,
     refuse_source,
@@ -32,6 +31,7 @@ from .._rows.training import (
 from .._utils.checks import check_choice, check_count
 from .._utils.typing import Array, Codes
 from ..metrics import TASKS
+from .empty_classes import EmptyClasses
 from .model_scores import LabeledRows, has_scores, scores_by, seeded
 from .tuned import check_decision_parameters, check_unlabeled_rows, training_folds
 from .tuning import Fold
@@ -187,23 +187,31 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         """
         self._check_parameters()
         with fit_context(self):
+            given = X, y, sample_weight, X_unlabeled
             X = self._features(X, reset=True)
             X, labels, classes = weighted_labels(
                 X, y, sample_weight, self.classes, self.missing_label
             )
-            check_every_class_labeled(labels, classes)
+            unlabeled = self._unlabeled_rows(X, labels.codes, X_unlabeled)
+            n_unlabeled = sum(part.shape[0] for part in unlabeled)
+            unlabeled = [self._some(part) for part in unlabeled]
+            empty = EmptyClasses.find(labels, classes, self.class_prior, n_unlabeled)
+            if empty is not None:  # the others are fitted to, and these placed by their shares
+                others = empty.fit_others(self, *given)
+                odds = [others._log_odds(others._latent(part)) for part in unlabeled]
+                offsets = empty.offsets(np.concatenate(odds))
+                empty.place_thresholds(self, offsets, 1.0, self.task)
+                return self
             labeled = LabeledRows(
                 seeded(self.estimator, self.random_state), X, labels, len(classes), self.task
             )
-            unlabeled = self._unlabeled_rows(X, labels.codes, X_unlabeled)
             folds = training_folds(
                 labels.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
             )
             self.classes_ = classes
-            self.n_labeled_ = len(labeled.positions)
-            self.n_unlabeled_ = sum(part.shape[0] for part in unlabeled)
-            check_unlabeled_rows(self.thresholds, self.n_unlabeled_)
-            self._fit_and_decide(labeled, [self._some(part) for part in unlabeled], folds)
+            self.n_labeled_, self.n_unlabeled_ = len(labeled.positions), n_unlabeled
+            check_unlabeled_rows(self.thresholds, n_unlabeled)
+            self._fit_and_decide(labeled, unlabeled, folds)
         return self
 
     def _check_parameters(self) -> None:

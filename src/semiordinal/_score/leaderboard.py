@@ -65,20 +65,39 @@ def leaderboard(
         Of the held-out rows.
     task : str
     """
-    codes = stack.codes[stack.seen]
     worth = dict(zip(stack.names, stack.weights(), strict=True))
     seconds = dict(zip(stack.names, stack.seconds, strict=True))
+    board: dict[str, list[Any]] = {
+        "model": list(predicted),
+        "weight": [float(worth.get(name, math.nan)) for name in predicted],
+        "seconds": [seconds.get(name, math.nan) for name in predicted],
+    }
+    codes = stack.codes[stack.seen]
+    return with_errors(board, codes, predicted, weights, task, stack.n_classes)
+
+
+def with_errors(
+    board: dict[str, list[Any]],
+    codes: Codes,
+    predicted: dict[str, Codes],
+    weights: Array,
+    task: str,
+    n_classes: int,
+) -> dict[str, list[Any]]:
+    """A leaderboard with the errors of these predictions, the least first."""
     rows: list[dict[str, Any]] = []
-    for name, classes in predicted.items():
-        losses = task_losses(task, classes, stack.n_classes)[np.arange(len(codes)), codes]
+    for name, weight, seconds in zip(
+        board["model"], board["weight"], board["seconds"], strict=True
+    ):
+        losses = task_losses(task, predicted[name], n_classes)[np.arange(len(codes)), codes]
         error, standard_error = mean_and_standard_error(losses, weights)
         rows.append(
             {
                 "model": name,
                 "error": float(error),
                 "standard_error": float(standard_error),
-                "weight": float(worth.get(name, math.nan)),
-                "seconds": seconds.get(name, math.nan),
+                "weight": weight,
+                "seconds": seconds,
             }
         )
     rows.sort(key=lambda row: row["error"])

@@ -153,7 +153,7 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
     }
     names: tuple[str, ...] = ("tuned", "SV-CV") if table.n_unlabeled else ("tuned",)
     if options.is_tuned or options.is_average:
-        _settings.check_every_class_labeled(table.target)
+        _settings.check_every_class_labeled(table, settings["class_prior"])
     else:
         settings |= FIXED_SETTINGS | options.fixed
         settings["class_prior"] = _population.shares_for_any_model(
@@ -164,7 +164,10 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
         )
         if not table.n_unlabeled:
             settings["unlabeled_weight"] = 0.0
+        _settings.check_every_class_labeled(table, settings["class_prior"], settings)
         names = ("SEMI", "SV") if settings["unlabeled_weight"] else ("SV",)
+        if not all(table.target.counts.values()):  # labelled rows alone say nothing of that class
+            names = ("SEMI",)
     estimator = _settings.build_estimator(options.model, table.target, settings, options.is_tuned)
     with console.collect_warnings(table.notes):
         if options.is_average:  # it holds rows out itself
@@ -179,6 +182,9 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
         assessment = Assessment.from_estimator(pipeline[-1])
     else:
         assessment = _assessment(table, parts, population, options)
+        if assessment is not None and assessment.against == "SV-CV":
+            expected = _expected_change(table, pipeline, assessment, population)
+            assessment = replace(assessment, expected=expected)
     return FittedTable(table, options, settings, pipeline, assessment, population)
 
 
@@ -233,6 +239,24 @@ def _assessment(
         for name, each in parts.items()
     }
     return Assessment(table.target.classes, LOSSES[options.loss].task, held_out, rows)
+
+
+def _expected_change(
+    table: TrainingTable, pipeline: Pipeline, assessment: Assessment, population: Population
+) -> dict[str, float]:
+    """What class shares change by the probabilities of unlabelled rows, where there are any."""
+    if population.shares is None:
+        return {}
+    from ..metrics import expected_difference
+
+    frame = table.typed_frame[~table.target.is_labeled].iloc[:_MOST_PREDICTED]
+    supervised = table.fit(_supervised_like(pipeline[-1]))
+    own, other = (
+        encode_labels(model[1:].predict(frame), table.target.classes).codes
+        for model in (pipeline, supervised)
+    )
+    probabilities = pipeline[1:].predict_proba(frame)
+    return {"SV-CV": expected_difference(probabilities, own, other, assessment.task)}
 
 
 def _supervised_like(fitted: Any) -> Any:
