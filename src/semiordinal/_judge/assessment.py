@@ -88,18 +88,22 @@ class Assessment:
         return mean_and_standard_error(held_out.errors(metric or self.metric), held_out.weights)
 
     def change(self, against: str | None = None) -> MeanEstimate:
-        """By how much the model's error exceeds that of another, compared row by row.
+        """By how much the model's error exceeds that of another.
 
         Where class shares make the difference, few held-out rows lie where predictions differ,
         and what the probabilities of the unlabelled rows say of it counts too.
         """
         against = against or self.against
-        other = self.predictions[against]
-        difference = self.model.errors(self.metric) - other.errors(self.metric)
-        found = mean_and_standard_error(difference, self.model.weights)
+        found = self.held_out_change(against)
         if against not in self.expected:
             return found
         return combine_changes(found, self.expected[against], float(self.error(self.name).mean))
+
+    def held_out_change(self, against: str) -> MeanEstimate:
+        """The same by held-out rows alone, compared row by row."""
+        other = self.predictions[against]
+        difference = self.model.errors(self.metric) - other.errors(self.metric)
+        return mean_and_standard_error(difference, self.model.weights)
 
     def shares_by_distance(self) -> Array:
         """Shares of rows that are exactly right, one class off, two, and so on: (K,)."""
@@ -128,7 +132,13 @@ class Assessment:
                 name: {metric: self.error(name, metric).standard_error for metric in TASKS}
                 for name in self.predictions
             },
-            "change": {"metric": self.metric, "against": self.against, **change._asdict()},
+            "change": {
+                "metric": self.metric,
+                "against": self.against,
+                **change._asdict(),
+                "held_out": self.held_out_change(self.against)._asdict(),
+                "expected": self.expected.get(self.against),
+            },
             "distances": self.shares_by_distance(),
             "recall": [vars(recall) for recall in self.recalls()],
         }

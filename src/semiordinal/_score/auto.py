@@ -345,7 +345,9 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             self.held_out_codes_, stack.row_weights[stack.seen], shares
         )
         self.held_out_cumulative_ = ordered_probabilities((held_out + self.offsets_)[stack.seen])
-        self.held_out_classes_ = held_out_classes(stack, held_out + self.offsets_, self.task)
+        self.held_out_classes_ = held_out_classes(
+            stack, held_out + self.offsets_, self.task, shares
+        )
         self.leaderboard_ = leaderboard(
             stack, self.held_out_classes_, self.held_out_weights_, self.task
         )

@@ -37,7 +37,9 @@ def classes_by_odds(odds: Array, task: str) -> Codes:
     return best_classes(np.diff(cumulative, axis=1, prepend=0.0, append=1.0), task)
 
 
-def held_out_classes(stack: FittedStack, odds: Array, task: str) -> dict[str, Codes]:
+def held_out_classes(
+    stack: FittedStack, odds: Array, task: str, shares: Array | None
+) -> dict[str, Codes]:
     """Classes that the average, its models and a constant predict for held-out rows.
 
     Parameters
@@ -46,10 +48,14 @@ def held_out_classes(stack: FittedStack, odds: Array, task: str) -> dict[str, Co
     odds : array of shape (n_labeled, K − 1)
         Of the average.
     task : str
+    shares : array of shape (K,) or None
+        Class shares by which rows count, if not those of the labels.
     """
     by_name = {STACK: odds, **dict(zip(stack.names, stack.odds, strict=True))}
     predicted = {name: classes_by_odds(each[stack.seen], task) for name, each in by_name.items()}
-    return predicted | {FLOOR: stack.constant_classes(task)[stack.seen]}
+    if shares is None:
+        return predicted | {FLOOR: stack.constant_classes(task)[stack.seen]}
+    return predicted | {FLOOR: best_classes(shares[None], task).repeat(len(stack.seen))}
 
 
 def leaderboard(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._decide import best_classes
 from .._judge.assessment import FLOOR, Assessment, constant_class
 from .._judge.drift import Drift, find_drift
 from .._judge.held_out import HeldOutPredictions, predict_held_out
@@ -238,7 +239,11 @@ def _assessment(
         name: HeldOutPredictions.concatenate(each).for_population(population.shares)
         for name, each in parts.items()
     }
-    return Assessment(table.target.classes, LOSSES[options.loss].task, held_out, rows)
+    task = LOSSES[options.loss].task
+    if population.shares is not None:  # the best class for these, not for the labels
+        best = best_classes(population.shares[None], task).repeat(len(rows))
+        held_out[FLOOR] = replace(held_out[FLOOR], predicted=best)
+    return Assessment(table.target.classes, task, held_out, rows)
 
 
 def _expected_change(
