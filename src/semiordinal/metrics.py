@@ -262,6 +262,20 @@ def population_weights(codes: Codes, row_weights: Array, shares: Array | None) -
     return row_weights * (shares / np.where(totals > 0, totals, 1.0))[codes]
 
 
+def expected_difference(probabilities: Array, first: Codes, second: Codes, task: str) -> float:
+    """By how much the error of one prediction exceeds another's, if the probabilities are true.
+
+    Examples
+    --------
+    >>> sure = np.array([[0.9, 0.1], [0.2, 0.8]])
+    >>> round(expected_difference(sure, np.array([0, 1]), np.array([0, 0]), "absolute"), 6)
+    -0.3
+    """
+    n_classes = probabilities.shape[1]
+    losses = task_losses(task, first, n_classes) - task_losses(task, second, n_classes)
+    return float((probabilities * losses).sum(axis=1).mean())
+
+
 def _labeled_rows(
     codes: Codes, predicted: Any, sample_weight: Any, class_shares: Any = None
 ) -> tuple[Codes, Any, Array | None]:

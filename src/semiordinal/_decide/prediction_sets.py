@@ -217,7 +217,7 @@ def _rows_of_fit(model: Any) -> tuple[Codes, Array, Array]:
             "were not fitted to: predict_set(X, held_out=(X_labeled, y_labeled))."
         )
     codes = getattr(model, "held_out_codes_", np.empty(0, dtype=np.intp))
-    cumulative = getattr(model, "held_out_cumulative_", np.empty((0, len(model.classes_) - 1)))
+    cumulative = getattr(model, "held_out_cumulative_", np.empty((0, len(model.class_order_) - 1)))
     return codes, cumulative, getattr(model, "held_out_weights_", np.ones(len(codes)))
 
 

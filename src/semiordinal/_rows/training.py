@@ -257,8 +257,8 @@ def check_every_class_labeled(labels: RowLabels, classes: NDArray[Any]) -> None:
         raise ValueError(
             f"Class {classes.tolist()[empty[0]]!r} has no labelled row. Label a row of it, or "
             "leave it out of classes (of a categorical, drop the unused category). With known "
-            "shares (class_prior) and unlabelled rows, LinearOrdinalClassifier can learn one such "
-            f"class: set its removed_class={classes.tolist()[empty[0]]!r}."
+            "shares (class_prior) and unlabelled rows, AutoOrdinalClassifier and "
+            "LinearOrdinalClassifierCV place such a class."
         )
 
 

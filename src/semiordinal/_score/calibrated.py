@@ -24,7 +24,6 @@ from .._rows.class_shares import given_shares, is_of_labels, warn_of_slight_prio
 from .._rows.same_columns import columns_by_name, warn_of_other_scale
 from .._rows.sampling import drawn_rows
 from .._rows.training import (
-    check_every_class_labeled,
     fit_context,
     followed,
     is_source,
@@ -34,6 +33,7 @@ from .._rows.training import (
 from .._utils.checks import check_choice, check_count
 from .._utils.typing import Array, Codes, Task, ThresholdRule
 from ..metrics import TASKS
+from .empty_classes import EmptyClasses
 from .model_scores import (
     LabeledRows,
     check_wrapped,
@@ -200,26 +200,33 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         if is_source(X_unlabeled):
             refuse_source(self)
         with fit_context(self):
+            given = X, y, sample_weight, X_unlabeled
             X = self._features(X, reset=True)
             X, labels, classes = weighted_labels(
                 self, X, y, sample_weight, self.classes, self.missing_label
             )
-            check_every_class_labeled(labels, classes)
-            folds = training_folds(
-                labels.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
-            )
+            labels_of_X = labels
             if X_unlabeled is not None:
                 more = self._unlabeled_features(X_unlabeled, X)
                 X, labels = stacked_rows(X, more), followed(labels, more.shape[0])
+            unlabeled = np.flatnonzero(labels.codes < 0)
+            scored = [_safe_indexing(X, self._some(unlabeled))] if len(unlabeled) else []
+            empty = EmptyClasses.find(labels, classes, self.class_prior, len(unlabeled))
+            if empty is not None:  # the others are fitted to, and these placed by their shares
+                others = empty.fit_others(self, *given)
+                odds = [others._log_odds(others._latent(part)) for part in scored]
+                offsets = empty.offsets(np.concatenate(odds))
+                empty.place_thresholds(self, offsets, 1.0, self.task)
+                return self
             labeled = LabeledRows(
                 seeded(self.estimator, self.random_state), X, labels, len(classes), self.task
             )
-            unlabeled = np.flatnonzero(labels.codes < 0)
+            folds = training_folds(
+                labels_of_X.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
+            )
             self.class_order_ = classes
-            self.n_labeled_ = len(labeled.positions)
-            self.n_unlabeled_ = len(unlabeled)
+            self.n_labeled_, self.n_unlabeled_ = len(labeled.positions), len(unlabeled)
             check_unlabeled_rows(self.thresholds, self.n_unlabeled_)
-            scored = [_safe_indexing(X, self._some(unlabeled))] if len(unlabeled) else []
             self._fit_and_decide(labeled, scored, folds)
         return self
 
