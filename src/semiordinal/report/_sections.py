@@ -55,7 +55,7 @@ def facts(findings: Findings) -> list[Fact]:
     shown = [
         Fact(*pluralize(int(summary[key]), what).split(" ", 1))
         for key, what in (("labeled", "labelled row"), ("unlabeled", "unlabelled row"))
-        if key in summary
+        if summary.get(key) is not None
     ]
     if assessment is not None:
         error = assessment.error(assessment.name, "MAE")
@@ -453,7 +453,7 @@ def data_section(findings: Findings, notes: list[str]) -> Section:
     """What is in the table."""
     summary = findings.subject.summary
     lead = "No table was given, and the model file holds none of its rows."
-    if "labeled" in summary:
+    if summary.get("labeled") is not None:
         n_rows = int(summary["labeled"]) + int(summary["unlabeled"])
         lead = (
             f"The model was fitted to {pluralize(n_rows, 'row')}: {summary['labeled']:,} with a "
