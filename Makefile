@@ -1,12 +1,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test test-oldest lint clean
+.PHONY: help quickstart test test-oldest fuzz lint clean
 
 help:
 	@echo "make quickstart  install into .venv and run the main job on bundled data, offline"
 	@echo "make test        install everything into .venv, lint, type-check and run all tests"
 	@echo "make test-oldest the tests with the oldest versions of the dependencies"
+	@echo "make fuzz        damaged and forged files through every reader, for FUZZ_SECONDS each"
 	@echo "make lint        ruff and mypy only"
 	@echo "make clean       remove .venv and caches"
 
@@ -37,6 +38,13 @@ test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet -c constraints-oldest.txt -e ".[oldest]"
 	.venv-oldest/bin/pytest -n 2 -W "ignore::DeprecationWarning"
+
+# Changed at random; with atheris installed, python tests/fuzz.py TARGET --guided does better.
+FUZZ_SECONDS ?= 60
+FUZZ_COUNT ?= 5000
+fuzz: .venv/dev
+	$(BIN)/python tests/fuzz.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python tests/mutated_models.py --count $(FUZZ_COUNT)
 
 clean:
 	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache

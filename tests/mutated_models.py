@@ -27,7 +27,7 @@ from semiordinal._rows.labels import encode_labels
 from semiordinal.model_files import ModelFileError, _archive, load
 
 TIME_LIMIT = 5.0  # seconds for one file
-MEMORY_LIMIT = 1 << 30  # bytes more than before the first
+MEMORY_LIMIT = 300 << 20  # bytes more than before the first
 
 Payload = dict[str, bytes]
 
@@ -310,11 +310,11 @@ def run(first: int, count: int) -> Counter[str]:
             changed, note = mutate(payload, np.random.default_rng(number))
             path.write_bytes(join(manifest, changed))
             print(number, note, flush=True)  # the last line of a process that crashes
-            signal.alarm(int(2 * TIME_LIMIT))
-            start = time.perf_counter()
+            signal.alarm(int(20 * TIME_LIMIT))  # of a hang, on a machine that does other things
+            start = time.process_time()
             found = outcome(path)
             signal.alarm(0)
-            if time.perf_counter() - start > TIME_LIMIT:
+            if time.process_time() - start > TIME_LIMIT:
                 found = "slow"
             if found not in ("refused", "finite"):
                 print(f"-> {found}")

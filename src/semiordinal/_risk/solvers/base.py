@@ -78,7 +78,7 @@ def check_bounded(objective: Objective, value: float, first_value: float) -> Non
     if objective.has_minimum or value > -_UNBOUNDED_FALL * (1 + abs(first_value)):
         return
     remedy = (
-        "set a larger l2, for example l2=0.01"
+        f"set l2 > {objective.l2:g}, for example l2=0.01"
         if objective.l2 < SMALLEST_PENALTY
         else "set correction='non_negative', use a smaller unlabeled_weight, or choose a margin "
         "that grows at most linearly, such as margin='logistic'"

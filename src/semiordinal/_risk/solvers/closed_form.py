@@ -54,7 +54,7 @@ class ClosedForm(Solver):
         if objective.l2 < SMALLEST_PENALTY and flat:
             raise UnboundedObjectiveError(
                 "The objective falls without bound: it is flat in a direction in which the "
-                f"risk goes down (l2={objective.l2:g}). Set a larger l2, for example l2=0.01."
+                f"risk goes down. Set l2 > {objective.l2:g}, for example l2=0.01."
             )
         reached = value + float(gradient @ step) + 0.5 * float(step @ hessian @ step)
         return Solution(start + step, reached, float(np.abs(left).max()), 1, True)
