@@ -4,7 +4,8 @@ A model file is a zip archive of two members, kept uncompressed so that a small 
 unpack to a large one: ``manifest.json``, which says what the model is, and ``model.skops``,
 the model in the format of the package skops. A digest of everything before it ends the file.
 
-The digest detects damage. It does not say who wrote a file: a file of unknown origin can do no
+The digest detects damage. Who wrote a file only a signature tells, by a key that is kept secret
+(``key`` of `save` and `load`). Without one, a file of unknown origin can do no
 harm because nothing but numbers, texts and the types of `TRUSTED_TYPES` is made from it, and
 trees, once their nodes are known to be trees.
 """
@@ -36,6 +37,7 @@ from ._packing.payload import (
     rename_types,
     typed_nodes,
 )
+from ._packing.signatures import check_key, is_signed, signature
 from ._packing.trial import check_part, check_predictions
 from ._rows.class_order import class_order
 from ._utils.files import atomic_write
@@ -176,6 +178,7 @@ _UNPACKING = {
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "skops", "pandas")
 _DIGEST_LENGTH = 64
+_SIGNATURE = "signature"
 _PICKLE_START = b"\x80"
 _ZIP_START = b"PK\x03\x04"
 
@@ -198,6 +201,7 @@ def save(
     force: bool = False,
     details: dict[str, Any] | None = None,
     trusted: Sequence[str | type] = (),
+    key: bytes | None = None,
 ) -> None:
     """Write a fitted classifier to a model file, completely or not at all.
 
@@ -216,6 +220,9 @@ def save(
     trusted : sequence of types or their full names, default=()
         More types that the model may hold, beside `TRUSTED_TYPES`. Whoever loads the file must
         name them again, and so trust what they do.
+    key : bytes, optional
+        Sign the file by this secret of 16 bytes or more, such as ``secrets.token_bytes(32)``, so
+        that `load` with the same key refuses any file that was written without it.
 
     Examples
     --------
@@ -229,6 +236,7 @@ def save(
     """
     import skops.io
 
+    check_key(key)
     if not hasattr(model, "classes_"):
         raise ModelFileError("The model is not fitted, or is no classifier. Fit it first.")
     try:
@@ -240,10 +248,10 @@ def save(
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
     with atomic_write(Path(path), force) as temporary:
-        temporary.write_bytes(_archive(manifest, payload))
+        temporary.write_bytes(_archive(manifest, payload, key))
 
 
-def load(path: str | Path, trusted: Sequence[str | type] = ()) -> Any:
+def load(path: str | Path, trusted: Sequence[str | type] = (), key: bytes | None = None) -> Any:
     """Read the classifier from a model file.
 
     Parameters
@@ -252,6 +260,9 @@ def load(path: str | Path, trusted: Sequence[str | type] = ()) -> Any:
     trusted : sequence of types or their full names, default=()
         More types that the file may hold, beside `TRUSTED_TYPES`. Name types of files that you
         trust alone: code of these types runs, with what the file says.
+    key : bytes, optional
+        The secret that the file must be signed by, see `save`. Without it, a signature is not
+        looked at.
 
     Returns
     -------
@@ -260,20 +271,23 @@ def load(path: str | Path, trusted: Sequence[str | type] = ()) -> Any:
     Raises
     ------
     ModelFileError
-        Where the file is damaged, from a newer version, or holds types that are not in
-        `TRUSTED_TYPES`; nothing in it is run.
+        Where the file is damaged, from a newer version, not signed by the key, or holds types
+        that are not in `TRUSTED_TYPES`; nothing in it is run.
     """
-    return read(path, trusted).model
+    return read(path, trusted, key).model
 
 
-def read(path: str | Path, trusted: Sequence[str | type] = ()) -> ModelFile:
+def read(
+    path: str | Path, trusted: Sequence[str | type] = (), key: bytes | None = None
+) -> ModelFile:
     """Read the classifier and the manifest from a model file, as `load` does."""
     import skops.io
 
+    check_key(key)
     name = repr(str(path))
     data = Path(path).read_bytes()
     _check_whole(data, name)
-    manifest, payload = _members(data, name)
+    manifest, payload = _members(data, name, key)
     _check_manifest(manifest, payload, name)
     more = _type_names(trusted)
     _check_types(payload, more, name)
@@ -360,13 +374,15 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def _archive(manifest: dict[str, Any], payload: bytes) -> bytes:
+def _archive(manifest: dict[str, Any], payload: bytes, key: bytes | None = None) -> bytes:
     """The file's content; its comment is the digest of all before it."""
     buffer = io.BytesIO()
     with ZipFile(buffer, "w", ZIP_STORED) as archive:
-        text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode()
         archive.writestr("manifest.json", text)
         archive.writestr("model.skops", payload)
+        if key is not None:
+            archive.writestr(_SIGNATURE, signature(key, text, payload))
         archive.comment = b"0" * _DIGEST_LENGTH
     body = buffer.getvalue()[:-_DIGEST_LENGTH]
     return body + hashlib.sha256(body).hexdigest().encode()
@@ -388,13 +404,34 @@ def _check_whole(data: bytes, name: str) -> None:
         )
 
 
-def _members(data: bytes, name: str) -> tuple[Any, bytes]:
+def _members(data: bytes, name: str, key: bytes | None) -> tuple[Any, bytes]:
+    """The manifest and the model, once they are known to be signed by the key if there is one."""
     try:
         with ZipFile(io.BytesIO(data)) as archive:
             check_uncompressed(archive)
-            return json.loads(archive.read("manifest.json")), archive.read("model.skops")
+            text, payload = archive.read("manifest.json"), archive.read("model.skops")
+            if key is not None:
+                found = archive.read(_SIGNATURE) if _SIGNATURE in archive.namelist() else None
+                _check_signature(key, found, text, payload, name)
+            return json.loads(text), payload
+    except ModelFileError:
+        raise
     except (BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError) as error:
         raise ModelFileError(f"{name} is not a model file of semiordinal: {error}") from error
+
+
+def _check_signature(
+    key: bytes, found: bytes | None, text: bytes, payload: bytes, name: str
+) -> None:
+    if found is None:
+        raise ModelFileError(
+            f"{name} is not signed, but a key was given. Save the model with that key, or, if you "
+            "know where the file comes from, load it without a key."
+        )
+    if not is_signed(key, found, text, payload):
+        raise ModelFileError(
+            f"{name} was not signed by this key, or was changed since then. It is not read."
+        )
 
 
 def _check_manifest(manifest: Any, payload: bytes, name: str) -> None:

@@ -108,8 +108,8 @@ def estimate_class_shares(
     unseen = np.bincount(codes, minlength=len(model.class_order_)) == 0
     if unseen.any():
         raise ValueError(
-            f"No row of class {model.class_order_[unseen].tolist()[0]!r} was held out when the model "
-            "was fitted, so its share cannot be told. Fit to labelled rows of every class."
+            f"No row of class {model.class_order_[unseen].tolist()[0]!r} was held out when the "
+            "model was fitted, so its share cannot be told. Fit to labelled rows of every class."
         )
     unlabeled = _log_odds(model.predict_cumulative(X))
     evidence = weigh_shares(held_out, codes, unlabeled)

@@ -26,6 +26,7 @@ from .._utils.progress import progress
 from .._utils.text import join_names
 from .._utils.typing import Codes
 from . import _console as console
+from ._manifests import check_manifest
 
 
 class TableModel:
@@ -37,6 +38,7 @@ class TableModel:
             file = model_files.read(path)
         self.manifest = file.manifest
         self.pipeline = _for_tables(file.model, path)
+        self._stored(lambda _, manifest: check_manifest(manifest))
         if decimal is not None or thousands is not None:
             self._read_numbers_by(decimal, thousands)
         self.classes: list[Any] = class_order(self.pipeline).tolist()
@@ -49,7 +51,7 @@ class TableModel:
         """What ``fit`` kept in the manifest, which may come from anyone."""
         try:
             return read(self.pipeline, self.manifest)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise console.CommandError(
                 f"The manifest of the model file does not fit its model ({error}). Fit it again."
             ) from error

@@ -57,7 +57,7 @@ def data_section(findings: Findings, notes: list[str]) -> Section:
     """What is in the table."""
     summary = findings.subject.summary
     lead = "No table was given, and the model file holds none of its rows."
-    if "labeled" in summary:
+    if summary.get("labeled") is not None:
         n_rows = int(summary["labeled"]) + int(summary["unlabeled"])
         lead = (
             f"The model was fitted to {pluralize(n_rows, 'row')}: {summary['labeled']:,} with a "

@@ -44,7 +44,7 @@ def facts(findings: Findings) -> list[Fact]:
     shown = [
         Fact(*pluralize(int(summary[key]), what).split(" ", 1))
         for key, what in (("labeled", "labelled row"), ("unlabeled", "unlabelled row"))
-        if key in summary
+        if summary.get(key) is not None
     ]
     if assessment is not None:
         error = assessment.error(assessment.name, "MAE")
