@@ -391,6 +391,6 @@ def test_types_that_the_user_trusts(step, tmp_path):
     save(model, path, trusted=[type(step), *trusted])
     with pytest.raises(ModelFileError, match="Nothing of it was run"):
         load(path)
-    np.testing.assert_allclose(load(path, trusted).predict_proba(X), model.predict_proba(X))
+    np.testing.assert_allclose(load(path, trusted=trusted).predict_proba(X), model.predict_proba(X))
     with pytest.raises(ModelFileError, match="must be a list"):
         load(path, type(step))

@@ -45,7 +45,7 @@ def join(parts: dict[str, bytes]) -> bytes:
 def test_a_signed_file_is_read_with_its_key_and_without(path):
     for key in (KEY, None):
         np.testing.assert_array_equal(load(path, key=key).predict(X), MODEL.predict(X))
-    assert read(path, KEY).manifest == read(path).manifest
+    assert read(path, key=KEY).manifest == read(path).manifest
 
 
 def test_the_signature_is_that_of_hmac():

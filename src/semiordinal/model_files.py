@@ -251,7 +251,7 @@ def save(
         temporary.write_bytes(_archive(manifest, payload, key))
 
 
-def load(path: str | Path, trusted: Sequence[str | type] = (), key: bytes | None = None) -> Any:
+def load(path: str | Path, *, trusted: Sequence[str | type] = (), key: bytes | None = None) -> Any:
     """Read the classifier from a model file.
 
     Parameters
@@ -274,11 +274,11 @@ def load(path: str | Path, trusted: Sequence[str | type] = (), key: bytes | None
         Where the file is damaged, from a newer version, not signed by the key, or holds types
         that are not in `TRUSTED_TYPES`; nothing in it is run.
     """
-    return read(path, trusted, key).model
+    return read(path, trusted=trusted, key=key).model
 
 
 def read(
-    path: str | Path, trusted: Sequence[str | type] = (), key: bytes | None = None
+    path: str | Path, *, trusted: Sequence[str | type] = (), key: bytes | None = None
 ) -> ModelFile:
     """Read the classifier and the manifest from a model file, as `load` does."""
     import skops.io
