@@ -393,4 +393,4 @@ def test_types_that_the_user_trusts(step, tmp_path):
         load(path)
     np.testing.assert_allclose(load(path, trusted=trusted).predict_proba(X), model.predict_proba(X))
     with pytest.raises(ModelFileError, match="must be a list"):
-        load(path, type(step))
+        load(path, trusted=type(step))
