@@ -118,11 +118,13 @@ def complexity_of(world, n_rows):
 
 
 @pytest.mark.parametrize("loss", ["at", "it", "ls", "lad", "cl"])
-@pytest.mark.parametrize(("gamma", "k"), [(0.5, 1), (1.0, 2), (0.0, 0)])
-def test_the_sharp_bound_is_never_violated(loss, gamma, k):
+@pytest.mark.parametrize(
+    ("gamma", "k", "kernel"), [(0.5, 1, False), (1.0, 2, False), (0.0, 0, False), (0.5, 2, True)]
+)
+def test_the_sharp_bound_is_never_violated(loss, gamma, k, kernel):
     """A thousand draws with a delta of 5 %, of which none may be above."""
     rng = np.random.default_rng(5)
-    world = World(loss, rng, n_models=500)
+    world = World(loss, rng, n_models=500, kernel=kernel)
     gap = SMALLEST_GAP if loss == "cl" else None
     estimates, counts = world.semi_risks(rng, 60, 200, gamma, k, n_draws=1000)
     excess = world.risks[estimates.argmin(axis=1)] - world.risks.min()

@@ -11,14 +11,22 @@ SMALLEST_GAP = 0.3
 
 
 class World:
-    """A discrete distribution of (x, y), and many models of a linear class on its support."""
+    """A discrete distribution of (x, y), and many models of a linear class on its support.
 
-    def __init__(self, loss, rng, n_classes=3, n_points=6, n_models=3000):
+    With ``kernel`` the models are functions of the Gaussian kernel's space, in a ball.
+    """
+
+    def __init__(self, loss, rng, n_classes=3, n_points=6, n_models=3000, kernel=False):
         self.loss, self.n_classes = get_loss(loss), n_classes
         points = np.column_stack([np.linspace(-1, 1, n_points), np.ones(n_points)])
         self.joint = rng.dirichlet(np.full(n_points * n_classes, 2.0)).reshape(n_points, -1)
         self.models = LinearClass(1.5, feature_bound(points), 1.0, first_threshold=-0.5)
-        coef = _in_ball(rng, n_models, 2) * self.models.coef_bound
+        if kernel:  # the columns of a root of the kernel matrix span the space on these points
+            gram = np.exp(-((points[:, None] - points) ** 2).sum(axis=2))
+            values, vectors = np.linalg.eigh(gram)
+            points = vectors * np.sqrt(np.maximum(values, 0))
+            self.models = LinearClass.kernel_ball(1.5, 1.0, first_threshold=-0.5)
+        coef = _in_ball(rng, n_models, points.shape[1]) * self.models.coef_bound
         thresholds = np.sort(_in_ball(rng, n_models, n_classes - 1), axis=1)
         if self.loss.unit_gaps:
             thresholds = np.tile(-0.5 + np.arange(n_classes - 1), (n_models, 1))
