@@ -9,9 +9,9 @@ fits. A coverage of 0.9 is asked for. Beside ours:
   classes that are probable enough;
 - ``lac``, ``aps`` and ``crepes``: sets of MAPIE and crepes from the same held-out and test
   probabilities as ours; both packages are needed for ``sizes`` alone;
-- ``split at ours``, ``lac at ours`` and ``aps at ours``: the same scores with the limit at which
-  they cover as many of the test rows as ours, which no one could know, to compare sizes at the
-  same coverage.
+- ``split at ours``, ``lac at ours`` and ``aps at ours``: the same scores with the smallest limit at
+  which they cover as many of the test rows as ours, which no one could know, to compare sizes at
+  the same coverage; with ``ours at ours``, the same of ours.
 
 Standard errors are over draws, of sets, or over sets.
 """
@@ -19,6 +19,7 @@ Standard errors are over draws, of sets, or over sets.
 from __future__ import annotations
 
 import argparse
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from semiordinal._decide.prediction_sets import contiguous_sets, held_out_limits
 FEWEST_LABELS = 20  # of a class, to ask for its coverage
 SIMULATIONS = 2000
 KEYS = ["kind", "n", "set", "draw"]
+LIMITS: dict[str, Any] = {}  # of what is reported, as given on the command line
 
 
 class Fit(NamedTuple):
@@ -53,18 +55,34 @@ class Fit(NamedTuple):
     def sets(self, per_class: bool = False) -> np.ndarray:
         """Ours, as truth values (n, K)."""
         own = [self.arrays[f"held_out_{name}"] for name in ("cumulative", "codes", "weights")]
-        limits = held_out_limits(*own, COVERAGE, per_class)
+        return self.sets_up_to(held_out_limits(*own, COVERAGE, per_class))
+
+    def sets_up_to(self, limits: np.ndarray) -> np.ndarray:
         levels = set_levels(self.arrays["test"])
         low, high = contiguous_sets(levels, limits, self.arrays["predicted"]).T[:, :, None]
         places = np.arange(self.n_classes)
         return (low <= places) & (places <= high)
 
+    def sets_at(self, coverage: float) -> np.ndarray:
+        """Ours with the smallest limit at which they cover so many of the test rows."""
+        levels, truth = set_levels(self.arrays["test"]), self.arrays["truth"]
+        own = np.unique(levels[np.arange(len(truth)), truth])
+
+        def covers(place: int) -> bool:
+            inside = self.sets_up_to(np.full(self.n_classes, own[place]))
+            return bool(is_set(inside, truth).mean() >= coverage)
+
+        place = bisect_left(range(len(own)), True, key=covers)
+        return self.sets_up_to(np.full(self.n_classes, own[place]))
+
 
 def fits(folder: Path, wanted: str | None = None) -> Iterator[Fit]:
-    """All fits; with the arrays of another kind, only those that have it."""
+    """All fits of the first draws; with the arrays of another kind, only those that have it."""
     for path in sorted(folder.glob("*.npz")):
         kind, n, name, rest = path.name.removesuffix(".npz").split("~")
-        if "." in rest:
+        if "." in rest or int(rest) >= LIMITS["draws"] or int(n) not in LIMITS["sizes"]:
+            continue
+        if LIMITS["kinds"] and kind not in LIMITS["kinds"]:
             continue
         arrays = dict(np.load(path))
         if wanted is not None:
@@ -219,6 +237,7 @@ def all_sets(fit: Fit) -> dict[str, np.ndarray]:
     ours = fit.sets()
     coverage = is_set(ours, truth).mean()
     sets = {"ours": ours} | rivals(held_out, arrays["held_out_codes"], test)
+    sets["ours at ours"] = fit.sets_at(coverage)
     sets["lac at ours"] = at_coverage(1 - test, truth, coverage)
     sets["aps at ours"] = at_coverage(aps_scores(test), truth, coverage)
     if "split_test" in arrays:
@@ -246,9 +265,10 @@ def report_sizes(folder: Path) -> None:
     groups = ["kind", "n", "method"]
     means = table.groupby([*groups, "set"]).mean(numeric_only=True).groupby(level=[0, 1, 2]).mean()
     sizes = table.pivot_table(index=KEYS, columns="method", values="size")
-    for method in [name for name in sizes if name != "ours"]:
-        both = sizes[["ours", method]].dropna().groupby(level=[0, 1, 2]).mean()  # the same draws
-        ratio = both["ours"] / both[method]
+    for method in [name for name in sizes if not name.startswith("ours")]:
+        ours = "ours at ours" if "at ours" in method else "ours"
+        both = sizes[[ours, method]].dropna().groupby(level=[0, 1, 2]).mean()  # the same draws
+        ratio = both[ours] / both[method]
         part = ratio.groupby(level=[0, 1])
         found = pd.DataFrame(
             {
@@ -359,7 +379,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--report", nargs="+", default=list(REPORTS), choices=list(REPORTS))
+    parser.add_argument("--draws", type=int, default=100, help="only the first of them")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[20, 50, 200, 500])
+    parser.add_argument("--kinds", nargs="+", default=[], help="with + where labels are stratified")
     given = parser.parse_args()
+    LIMITS.update(draws=given.draws, sizes=given.sizes, kinds=given.kinds)
     for name in given.report:
         print(f"\n== {name}\n")
         REPORTS[name](given.folder)
