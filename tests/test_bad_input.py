@@ -188,7 +188,7 @@ def test_an_empty_unlabelled_part_is_the_supervised_fit(estimator):
 
 
 def test_unlabelled_rows_with_other_features(estimator):
-    with pytest.raises(ValueError, match="expecting 3 features"):
+    with pytest.raises(ValueError, match="X_unlabeled has 2 columns, and X has 3"):
         estimator().fit(X, Y, X_unlabeled=X[:, :2])
     with pytest.raises(ValueError, match="NaN"):
         estimator().fit(X, Y, X_unlabeled=with_entry(X, np.nan))
