@@ -108,9 +108,11 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     order_penalty : float, default=0.0
         μ in ``μ Σ max(0, −log gap)`` over the gaps between thresholds. Thresholds are ordered
         without it; it pushes gaps towards one.
-    solver : {"auto", "closed_form", "newton", "lbfgs", "smoothing"}, default="auto"
+    solver : {"auto", "closed_form", "newton", "lbfgs", "interior_point", "smoothing"}, \
+default="auto"
         "auto" takes the closed form for quadratic objectives, Newton for other smooth ones,
-        smoothing for margins with kinks, and L-BFGS for many coefficients.
+        an interior-point method for "lad", smoothing for margins with kinks, and L-BFGS for many
+        coefficients.
     max_iter : int, default=1000
         Most iterations of one descent; smoothing makes several, and so do several starts.
     tol : float, default=1e-8
