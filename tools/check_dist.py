@@ -62,7 +62,7 @@ def check_archive(archive: Path) -> None:
         with tarfile.open(archive) as opened:
             opened.extractall(place, filter="data")
         (root,) = Path(place).iterdir()
-        pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+        pytest = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
         # The archive's own source, not that of an editable install.
         own = ("-o", "pythonpath=src tests")
         found = run(*pytest, *own, "--collect-only", folder=root)
