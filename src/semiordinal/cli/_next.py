@@ -98,7 +98,7 @@ def next_rows(
         columns = frame.columns.drop([name, _CHOSEN], errors="ignore")
         _write_tasks(table, columns, out, force)
     else:
-        _write_table(table, file, out, force)
+        _write_table(table, out, force)
     if as_json:
         suggested = table[_about(table)].to_dict(orient="records")
         console.print_json({"rows": suggested, "notes": loaded.all_notes(), "file": str(out)})
@@ -142,7 +142,7 @@ def _to_label(found: Suggestions, frame: pd.DataFrame, name: str) -> pd.DataFram
     return chosen[rest].assign(**columns)[[*columns, *rest]]
 
 
-def _write_table(table: pd.DataFrame, file: TableFile, out: Path, force: bool) -> None:
+def _write_table(table: pd.DataFrame, out: Path, force: bool) -> None:
     import pyarrow as pa
 
     from .._tables.writing import table_writer
