@@ -220,7 +220,8 @@ def _solve(
         newton = _NewtonStep(terms.matrix, penalty, at, primal, dual)
         first = newton(-at.s * at.p, -at.r * at.q)
         reached = at.moved(first, at.reach(first)).gap
-        target = at.gap / (2 * len(p)) * (reached / at.gap) ** 3
+        # Not below what is asked for: products of nearly zero leave nothing but rounding in steps.
+        target = max(at.gap * (reached / at.gap) ** 3, 0.1 * gap * total) / (2 * len(p))
         following = newton(
             target - at.s * at.p - first.s * first.p, target - at.r * at.q - first.r * first.q
         )
