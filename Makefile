@@ -4,12 +4,13 @@ PIP := $(BIN)/python -m pip install --quiet
 # All that users can ask for, but models that are downloaded.
 EXTRAS := plot,report,excel,formula,dask,torch,onnx,peers
 
-.PHONY: help quickstart test test-oldest lint docs dist clean
+.PHONY: help quickstart test test-oldest fuzz lint docs dist clean
 
 help:
 	@echo "make quickstart  install into .venv and run the main job on bundled data, offline"
 	@echo "make test        install everything into .venv, lint, type-check and run all tests"
 	@echo "make test-oldest the tests with the oldest versions of the dependencies"
+	@echo "make fuzz        damaged and forged files through every reader, for FUZZ_SECONDS each"
 	@echo "make lint        ruff and mypy only"
 	@echo "make docs        build the site into docs/_build/html, run its examples, check its links"
 	@echo "make dist        build wheel and sdist into dist, and try both in fresh environments"
@@ -67,6 +68,13 @@ dist: .venv/release
 	$(BIN)/python -m build --quiet
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python tools/check_dist.py dist
+
+# Changed at random; with atheris installed, python tests/fuzz.py TARGET --guided does better.
+FUZZ_SECONDS ?= 60
+FUZZ_COUNT ?= 5000
+fuzz: .venv/dev
+	$(BIN)/python tests/fuzz.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python tests/mutated_models.py --count $(FUZZ_COUNT)
 
 clean:
 	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache

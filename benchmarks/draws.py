@@ -71,4 +71,11 @@ def draw(
     labels = codes[train].astype(float)
     labels[n_labeled:] = np.nan
     prior = np.bincount(codes) / len(codes)
-    return {"X": X[train], "y": labels, "X_test": X[test], "y_test": codes[test], "prior": prior}
+    return {
+        "X": X[train],
+        "y": labels,
+        "truth": codes[train],  # of the unlabelled rows too
+        "X_test": X[test],
+        "y_test": codes[test],
+        "prior": prior,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import joblib
@@ -38,7 +38,8 @@ class Problem:
     def of(cls, rows: dict[str, np.ndarray]) -> Self:
         """Of rows as `draws.draw` gives them."""
         scaler = StandardScaler().fit(rows["X"])
-        return cls(**rows | {name: scaler.transform(rows[name]) for name in ("X", "X_test")})
+        known = {field.name: rows[field.name] for field in fields(cls)}
+        return cls(**known | {name: scaler.transform(rows[name]) for name in ("X", "X_test")})
 
     @property
     def n_classes(self) -> int:

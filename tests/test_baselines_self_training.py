@@ -26,7 +26,7 @@ def test_scikit_learns_own_does_not_serve():
         SelfTrainingClassifier(LinearOrdinalClassifier()).fit(X, y)
     marked = np.where(np.isnan(y), -1, y).astype(int)
     for loss in ("it", "ls"):
-        with pytest.raises(AttributeError, match="predict_proba"):
+        with pytest.raises(AttributeError, match="no honest probabilities"):
             SelfTrainingClassifier(LinearOrdinalClassifier(loss=loss)).fit(X, marked)
     theirs = SelfTrainingClassifier(LinearOrdinalClassifier()).fit(X, marked)
     ours = OrdinalSelfTraining(LinearOrdinalClassifier()).fit(X, y)

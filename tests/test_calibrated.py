@@ -112,11 +112,64 @@ def test_what_a_fit_tells(name, prior, task):
     assert found.score(X, Y) == pytest.approx(-losses[task].mean())
 
 
-def test_the_model_is_the_one_fitted_to_labelled_rows(model):
+def test_the_model_is_the_one_fitted_to_the_rows_that_it_takes(model):
     found = calibrated(model).fit(X, Y)
-    codes = (Y[LABELED] - 1).astype(int)
-    plain = clone(model).fit(X[LABELED], codes)
+    plain = clone(model)
+    if hasattr(plain[-1] if hasattr(plain, "steps") else plain, "missing_label"):
+        # Labelled rows first, as in the folds.
+        plain.fit(np.vstack([X[LABELED], X[~LABELED]]), np.r_[Y[LABELED], Y[~LABELED]] - 1)
+    else:
+        plain.fit(X[LABELED], (Y[LABELED] - 1).astype(int))
     np.testing.assert_array_equal(found.estimator_.predict(X), plain.predict(X))
+
+
+FORMS = {"array": np.asarray, "frame": pd.DataFrame, "sparse": sparse.csr_matrix}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["forest", "linear"])
+def test_more_unlabelled_rows_count_as_those_among_the_others(form, name):
+    of_name = {"forest": FOREST, "linear": LinearOrdinalClassifier(unlabeled_weight=0.5)}[name]
+    together = np.vstack([X[LABELED], X[~LABELED]])
+    whole = calibrated(of_name).fit(FORMS[form](together), np.r_[Y[LABELED], Y[~LABELED]])
+    apart = calibrated(of_name).fit(
+        FORMS[form](X[LABELED]), Y[LABELED], X_unlabeled=FORMS[form](X[~LABELED])
+    )
+    assert apart.n_unlabeled_ == whole.n_unlabeled_ == 200
+    np.testing.assert_array_equal(
+        apart.predict_cumulative(FORMS[form](X)), whole.predict_cumulative(FORMS[form](X))
+    )
+
+
+def test_a_wrapped_classifier_of_ours_learns_from_unlabelled_rows_in_every_fold():
+    ours = LinearOrdinalClassifier(unlabeled_weight=0.5, class_prior=PRIOR)
+    codes = np.where(LABELED, Y - 1, -1).astype(int)
+    rows = LabeledRows(ours, X, RowLabels(codes), 4, "absolute")
+    folds = labeled_folds(codes, 5, 1, 0)
+    found = rows.held_out_scores(folds, [X[~LABELED]])
+    expected = []
+    for fold in folds:
+        y = np.full(len(X), np.nan)
+        y[fold.train] = codes[fold.train]
+        y = np.delete(y, fold.test)  # neither labelled nor unlabelled
+        plain = clone(ours).fit(np.delete(X, fold.test, axis=0), y)
+        scores = plain.predict_latent(X[~LABELED])
+        expected.append((plain.predict_latent(X[fold.test]) - scores.mean()) / scores.std())
+    np.testing.assert_allclose(found.latent, np.concatenate(expected), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("classes", [1, 2, 3, 4]), ("missing_label", -1)], ids=str
+)
+def test_labels_are_described_to_the_wrapper(setting, value):
+    ours = make_pipeline(StandardScaler(), LinearOrdinalClassifier(**{setting: value}))
+    with pytest.raises(ValueError, match=f"Give {setting} to CalibratedOrdinalClassifier"):
+        calibrated(ours).fit(X, Y)
+
+
+def test_rows_of_two_forms_are_refused():
+    with pytest.raises(ValueError, match="X_unlabeled is a DataFrame and X a ndarray"):
+        calibrated().fit(X[LABELED], Y[LABELED], X_unlabeled=pd.DataFrame(X[~LABELED]))
 
 
 def test_held_out_scores_are_those_of_a_plain_loop():
@@ -240,7 +293,7 @@ def test_class_names_and_shares_by_name():
     prior = dict(zip(names, PRIOR, strict=True))
     found = calibrated(classes=list(names), class_prior=prior).fit(X, named)
     plain = calibrated(class_prior=PRIOR).fit(X, Y)
-    np.testing.assert_array_equal(found.classes_, names)
+    np.testing.assert_array_equal(found.class_order_, names)
     np.testing.assert_array_equal(found.predict(X), names[plain.predict(X).astype(int) - 1])
     assert found.score(X, named) == plain.score(X, Y)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logit
+from scipy.stats import norm
 
 from semiordinal import ClassPriorWarning, LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from semiordinal._rows.class_shares import resolve_prior
-from semiordinal.shares import METHODS, estimate_class_shares
+from semiordinal.shares import METHODS, _prediction_powered, estimate_class_shares
 
 NAMES = np.array(["poor", "fair", "good"])
 EXPECTED = [0.1, 0.2, 0.7]
@@ -106,14 +108,37 @@ def test_estimated_shares_cover_the_truth(method, by_class):
     if method == "prediction_powered" and by_class:
         pytest.skip("it needs labels that are a random draw")
     inside, randomness = [], []
-    for seed in range(4 if method == "em" else 12):
+    for seed in range(6 if method == "em" else 12):
         model, X = fitted(by_class, seed)
         found = estimate_class_shares(model, X, method=method, level=0.9)
         inside.append((found.low <= TRUTH) & (found.high >= TRUTH))
         randomness.append(found.labels_are_random == (not by_class))
         assert found.shares.sum() == pytest.approx(1)
-    assert np.mean(inside) >= 0.75
+    # With so few labels the likelihood is too sure of itself; its docstring says so.
+    assert np.mean(inside) >= (0.65 if method == "em" else 0.8)
     assert np.mean(randomness) >= 0.7
+
+
+def test_prediction_powered_shares_are_those_of_another_package():
+    """ppi-python 0.2.3, ``ppi_mean_ci`` of class indicators at 90 % on the same rows.
+
+    It has one weight of the predictions for all classes, here each has its own.
+    """
+    means, shares = np.array([-1.5, 0.0, 1.5]), np.array([0.2, 0.5, 0.3])
+    rng = np.random.default_rng(0)
+    rng.normal(means[rng.choice(3, size=1000, p=[0.6, 0.3, 0.1])])
+    codes = rng.choice(3, size=150, p=shares)
+    labeled = rng.normal(means[codes])
+    unlabeled = rng.normal(means[rng.choice(3, size=1000, p=shares)])
+
+    def log_odds(x):
+        joint = norm.pdf(x[:, None], means) * shares
+        return logit((joint / joint.sum(axis=1, keepdims=True)).cumsum(axis=1)[:, :-1])
+
+    found = _prediction_powered(log_odds(labeled), codes, log_odds(unlabeled))
+    np.testing.assert_allclose(found.shares, [0.23291, 0.46935, 0.29774], atol=0.008)
+    low, high = found.interval(0.9)
+    np.testing.assert_allclose(high - low, [0.09177, 0.12653, 0.09953], rtol=0.04)
 
 
 def test_prediction_powered_intervals_are_narrower_than_those_of_labels():
@@ -132,3 +157,6 @@ def test_models_without_held_out_rows_are_refused():
         estimate_class_shares(plain, X)
     with pytest.raises(ValueError, match="method='best' is not known"):
         estimate_class_shares(model, X, method="best")
+    model.held_out_codes_ = np.minimum(model.held_out_codes_, 1)
+    with pytest.raises(ValueError, match=r"No row of class 2\.0 was held out"):
+        estimate_class_shares(model, X)

@@ -77,10 +77,28 @@ def test_the_tuned_classifier_is_what_users_get(diabetes, tmp_path, model, optio
     change = errors["tuned"] - errors["SV-CV"]
     weights = (shares / counts)[truth.astype(int) - 1]
     mean = weights @ change
-    assert validation["change"]["mean"] == pytest.approx(mean)
+    found = validation["change"]
+    assert found["held_out"]["mean"] == pytest.approx(mean)
     n = len(change)
     standard_error = np.sqrt(weights**2 @ (change - mean) ** 2 * n / (n - 1))
-    assert validation["change"]["standard_error"] == pytest.approx(standard_error)
+    assert found["held_out"]["standard_error"] == pytest.approx(standard_error)
+    if prior == "labels":
+        assert found["expected"] is None
+        assert found["mean"] == pytest.approx(mean)
+        return
+    # Class shares count by the probabilities of the unlabelled rows too.
+    unlabeled = X[np.isnan(y)]
+    alone = get_method("SV-CV").build(model=model, random_state=0, classes=[1, 2, 3, 4, 5])
+    distances = [
+        np.abs(fitted.predict(unlabeled)[:, None] - np.arange(1, 6))
+        for fitted in (expected, alone.fit(X, y))
+    ]
+    probabilities = expected.predict_proba(unlabeled)
+    by_row = (probabilities * (distances[0] - distances[1])).sum(axis=1)
+    assert found["expected"] == pytest.approx(by_row.mean(), abs=0.01)
+    low, high = sorted([found["expected"], mean])
+    assert low <= found["mean"] <= high
+    assert found["standard_error"] < standard_error
 
 
 @pytest.mark.parametrize(

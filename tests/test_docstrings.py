@@ -13,7 +13,7 @@ ClassDoc = pytest.importorskip("numpydoc.docscrape").ClassDoc
 
 MODULES = (
     *("baselines", "datasets", "diagnosis", "experiments", "inference", "metrics"),
-    *("model_files", "model_selection", "nn", "plotting", "report", "scale", "theory"),
+    *("labeling", "model_files", "model_selection", "nn", "plotting", "report", "scale", "theory"),
 )
 # No docstring; parameters that are unknown, or not in the order of the signature.
 FAULTS = {"GL08", "PR02", "PR03"}

@@ -395,7 +395,8 @@ def test_string_classes(diabetes):
     model = LinearOrdinalClassifier(classes=list(names)).fit(X, text)
     expected = names[LinearOrdinalClassifier().fit(X, y).predict(X).astype(int) - 1]
     np.testing.assert_array_equal(model.predict(X), expected)
-    assert list(model.classes_) == list(names)
+    assert list(model.class_order_) == list(names)
+    assert list(model.classes_) == sorted(names)
 
 
 def test_parameters_are_left_alone(estimator, diabetes):

@@ -40,6 +40,10 @@ PRINTED_SIZES = {
     "swd": (204, 300),
     "toy": (57, 90),
 }
+PRINTED_DIMS = {
+    name: str(n)
+    for name, n in zip(SMALL_SETS, (10, 8, 32, 8, 16, 12, 21, 9, 7, 4, 10, 2), strict=True)
+}
 PRINTED_PRIORS = {
     "fireman-example": "0.50, 0.25, 0.25",
     "kinematics": "0.38, 0.38, 0.25",
@@ -55,9 +59,10 @@ def toy_folder(tmp_path, monkeypatch):
 
 
 def test_sizes_and_priors_are_those_that_the_paper_prints():
-    told = _sizes(get_experiment("small"), list(SMALL_SETS))
+    told = _sizes(get_experiment("small"), list(SMALL_SETS), paper_columns=True)
     found = {name: (int(row["unlabelled"]), int(row["test"])) for name, row in told.items()}
     assert found == PRINTED_SIZES
+    assert {name: row["dims"] for name, row in told.items()} == PRINTED_DIMS
     for name, row in told.items():
         assert row["priors"] == PRINTED_PRIORS.get(name, "0.20, 0.60, 0.20")
         assert row["labelled"] == "20"
@@ -193,15 +198,16 @@ def test_a_killed_run_goes_on_to_the_same_bytes(toy_folder, tmp_path):
     process.send_signal(signal.SIGKILL)
     process.communicate()
     n_done = len(list(broken.rglob("*.json")))
-    assert 5 <= n_done < 40
+    assert 5 <= n_done < 48
     assert not (broken / "small-exact").exists()
     told = done(*ARGUMENTS, "--jobs", "1", "--out", broken)
-    assert f"{n_done} of 40 cells are recorded" in told.out
+    assert f"{n_done} of 48 cells are recorded" in told.out
     done(*ARGUMENTS, "--jobs", "2", "--out", whole)
     assert tables(broken) == tables(whole)
     assert set(tables(whole)) == {
         "ranks.png",
         "ranks.svg",
+        "run.json",
         "runs.csv",
         "summary.md",
         "table.md",
@@ -239,7 +245,7 @@ def test_no_room_to_write_is_told_and_nothing_is_lost(toy_folder, tmp_path):
     assert "run the same command again to go on; with another --out, copy the folder rec" in told
     assert len(told.splitlines()) == 1
     assert {path: path.read_bytes() for path in out.rglob("*.*")} == before
-    assert "5 of 10 cells are recorded" in done(*few, "--repeats", "2").out
+    assert "6 of 12 cells are recorded" in done(*few, "--repeats", "2").out
 
 
 @pytest.mark.slow
@@ -320,11 +326,11 @@ def test_paper_mode_of_the_command(toy_folder, tmp_path):
         *("reproduce", "small", "--mode", "paper", "--sets", "toy", "--losses", "ls"),
         *("--repeats", "2", "--jobs", "1", "--out", tmp_path, "--json"),
     ).json["small"]
-    assert told["cells"] == 8
+    assert told["cells"] == 10
     assert told["sizes"]["toy"]["unlabelled"] == "57"
     runs = (tmp_path / "small-paper" / "runs.csv").read_text().splitlines()
     assert runs[0] == "set,loss,method,repeat,mae,mze,mse,l2,error"
-    chosen = {line.split(",")[7] for line in runs[1:]}
+    chosen = {line.split(",")[7] for line in runs[1:] if ",constant," not in line}
     assert chosen <= {"0.01", "0.0001", "1e-06"}
 
 
@@ -334,7 +340,7 @@ def test_curve_and_variance_of_the_command(tmp_path, monkeypatch):
     few = ("--sets", "lev,swd", "--repeats", "2", "--jobs", "1", "--out", tmp_path)
     assert "fewest" in done("reproduce", "unlabeled-count", "--losses", "ls", *few).out
     ratios = (tmp_path / "unlabeled-count-exact" / "ratios.csv").read_text().splitlines()
-    assert len(ratios) == 1 + 2 * 3 * 3
+    assert len(ratios) == 1 + 2 * 3 * 4
     assert "No reduction of the median" in done("reproduce", "variance", *few).out
     for name in ("unlabeled-count-exact/curves-ls", "variance/variance-it"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -71,7 +71,7 @@ def test_damaged_records_are_counted_and_the_first_named(toy_folder, tmp_path):
         run_cells(cells, store)
     told = str(caught.value)
     assert "4 records, " in told
-    assert [path.name in told for path in paths] == [True, True, True, False, False]
+    assert [path.name in told for path in paths] == [True] * 3 + [False] * 3
 
 
 def test_records_of_other_data_are_refused(toy_folder, tmp_path, monkeypatch):

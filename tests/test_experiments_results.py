@@ -175,7 +175,7 @@ def made_results(cells):
 def test_latex_is_whole_and_every_row_has_every_column(tmp_path):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 3, seed=0)
-    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    write_results(experiment, cells, made_results(cells), tmp_path)
     text = (tmp_path / "table.tex").read_text()
     assert text.count("{") == text.count("}")
     tabulars = re.findall(r"\\begin\{tabular\}\{(.*?)\}\n(.*?)\\end\{tabular\}", text, re.DOTALL)
@@ -195,7 +195,7 @@ def test_latex_is_whole_and_every_row_has_every_column(tmp_path):
 def test_markdown_shows_the_papers_number_beside_ours(tmp_path):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 3, 0)
-    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    write_results(experiment, cells, made_results(cells), tmp_path)
     text = (tmp_path / "table.md").read_text()
     assert len(re.findall(r"^\| [a-z]", text, re.MULTILINE)) == 36
     row = next(line for line in text.splitlines() if line.startswith("| toy"))
@@ -203,13 +203,13 @@ def test_markdown_shows_the_papers_number_beside_ours(tmp_path):
     assert re.fullmatch(r"\**0\.\d{3}\** ± 0\.\d\d \[0\.266\]", cells_of_row[1])
     assert re.fullmatch(r"\**0\.\d{3}\** ± 0\.\d\d \[\*\*0\.215\*\*\]", cells_of_row[2])
     assert "[" not in cells_of_row[4]
-    assert "Not in the paper: SV-prior, SEMI-median" in text
+    assert "Not in the paper: SV-prior, SEMI-median, constant" in text
 
 
 def test_one_repetition_has_no_spread(tmp_path):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 1, 0)
-    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    write_results(experiment, cells, made_results(cells), tmp_path)
     for path in tmp_path.iterdir():
         if path.suffix in (".md", ".tex"):
             assert "nan" not in path.read_text()
@@ -218,7 +218,7 @@ def test_one_repetition_has_no_spread(tmp_path):
 def test_a_single_problem_of_two_methods_is_told_in_the_singular(tmp_path):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 1, 0, ["toy"], ["at"], ["SV", "SEMI1"])
-    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    write_results(experiment, cells, made_results(cells), tmp_path)
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert "1 problem (sets × losses), 1 repetition each." in summary
     assert "Mean ranks over 1 problem:" in summary
@@ -229,7 +229,7 @@ def test_a_single_problem_of_two_methods_is_told_in_the_singular(tmp_path):
 def test_no_error_at_all_has_no_ratio(tmp_path):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 1, 0, ["toy"], ["at"], ["SV", "SEMI1"])
-    write_results(experiment, "exact", cells, [{"mae": 0.0, "mze": 0.0, "mse": 0.0}] * 2, tmp_path)
+    write_results(experiment, cells, [{"mae": 0.0, "mze": 0.0, "mse": 0.0}] * 2, tmp_path)
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert "| SEMI1 against SV | – | – | – | 0 of 1 | – |" in summary
 
@@ -237,7 +237,7 @@ def test_no_error_at_all_has_no_ratio(tmp_path):
 def test_the_seed_is_told(tmp_path):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 1, 7, ["toy"], ["at"])
-    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    write_results(experiment, cells, made_results(cells), tmp_path)
     for name in ("table.md", "summary.md"):
         heading = (tmp_path / name).read_text(encoding="utf-8").splitlines()[0]
         assert heading.endswith("(`small`, mode exact, seed 7)")
@@ -246,7 +246,7 @@ def test_the_seed_is_told(tmp_path):
 def test_figures_that_a_run_has_not_do_not_stay_and_others_do(tmp_path):
     def names(experiment, **chosen):
         cells = cells_of(experiment, "exact", 2, 0, [experiment.sets[-1]], **chosen)
-        write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+        write_results(experiment, cells, made_results(cells), tmp_path)
         return {path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".svg")}
 
     mine = {"mine.png", "curves.png", "curves-cl.png"}
@@ -265,7 +265,7 @@ def test_figures_that_a_run_has_not_do_not_stay_and_others_do(tmp_path):
 def test_methods_that_the_paper_has_not_make_a_table(tmp_path):
     experiment = get_experiment("small")
     cells = cells_of(experiment, "exact", 2, 0, columns=["SV-prior", "SEMI-median"])
-    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    write_results(experiment, cells, made_results(cells), tmp_path)
     table = (tmp_path / "table.md").read_text()
     assert "| | SV-prior | SEMI-median |" in table
     assert "**" not in table
@@ -274,9 +274,9 @@ def test_methods_that_the_paper_has_not_make_a_table(tmp_path):
 def test_csv_holds_every_run(tmp_path):
     experiment = get_experiment("large-at")
     cells = cells_of(experiment, "exact", 2, seed=0)
-    write_results(experiment, "exact", cells, made_results(cells), tmp_path)
+    write_results(experiment, cells, made_results(cells), tmp_path)
     runs = pd.read_csv(tmp_path / "runs.csv")
-    assert len(runs) == len(cells) == 2 * 8 * 6
+    assert len(runs) == len(cells) == 2 * 8 * 7
     metric = runs["loss"].map(LOSS_METRICS)
     picked = [runs[m][i] for i, m in enumerate(metric)]
     np.testing.assert_allclose(runs["error"], picked)
@@ -303,7 +303,7 @@ def test_a_curve_divides_mean_errors_by_those_of_sv(tmp_path):
     }
     found = [errors[cell.column, cell.n_unlabeled][cell.repeat] for cell in cells]
     results = [{"mae": 9.0, "mze": 9.0, "mse": error} for error in found]
-    write_results(experiment, "exact", cells, results, tmp_path)
+    write_results(experiment, cells, results, tmp_path)
     ratios = pd.read_csv(tmp_path / "ratios.csv")
     assert ratios.to_dict("list") == {
         "set": ["lev"] * 6,

@@ -115,6 +115,6 @@ def test_held_out_rows_without_a_label_count_for_semi_and_only_for_it(held_out):
     def build(values):
         return _build(SEMI, TRAINING, cell, problem.prior, values)
 
-    chosen = [_choose(build, column, TRAINING, problem, cell) for column in (SEMI, SUPERVISED)]
+    chosen = [_choose(build, column, TRAINING, problem, cell)[0] for column in (SEMI, SUPERVISED)]
     assert chosen[0] == {"l2": GRID[np.argmin(semi)]}
     assert chosen[1] == {"l2": GRID[np.argmin(plain)]}

@@ -55,8 +55,8 @@ def test_scoring(unfitted):
     model = unfitted.fit(X, Y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.score(X, Y[:-1])
-    with pytest.raises(ValueError, match="does not know: 9"):
-        model.score(X, with_entry(Y, 9.0))
+    with pytest.raises(ValueError, match=r"does not know: 1\.0"):
+        model.score(X, Y.astype(str))
     with pytest.raises(ValueError, match="no labelled row to score on"):
         model.score(X, np.full(len(Y), np.nan))
 

@@ -193,7 +193,7 @@ def test_scorers_by_name():
     for name, value in expected.items():
         scorer = OrdinalScorer(name, class_shares=shares)
         assert scorer(model, rows, y, weights) == pytest.approx(value), name
-    with pytest.raises(ValueError, match="class_shares has 3 shares, and the estimator has 4"):
+    with pytest.raises(ValueError, match="class_shares has 3 shares, and there are 4 classes"):
         OrdinalScorer("rps", class_shares=[0.2, 0.3, 0.5])(model, rows, y)
     with pytest.raises(ValueError, match="must be one number for each class"):
         OrdinalScorer("rps", class_shares=[0.2, 0.3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import json
@@ -12,6 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from sklearn import preprocessing
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -347,3 +352,45 @@ def test_a_failed_write_leaves_nothing(path, monkeypatch):
         save(LinearOrdinalClassifier(l2=1.0).fit(FRAME, Y), path, force=True)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
+
+
+STEPS = [
+    preprocessing.Binarizer(),
+    preprocessing.MaxAbsScaler(),
+    preprocessing.MinMaxScaler(),
+    preprocessing.Normalizer(),
+    preprocessing.OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+    preprocessing.PowerTransformer(),
+    preprocessing.RobustScaler(),
+    PCA(2),
+    RBFSampler(random_state=0),
+    TruncatedSVD(2, random_state=0),
+    VarianceThreshold(),
+]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: type(step).__name__)
+def test_transformers_of_scikit_learn_come_back(step, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    model = make_pipeline(step, LinearOrdinalClassifier()).fit(X, rng.integers(0, 3, 30))
+    save(model, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "step", [preprocessing.PolynomialFeatures(2), preprocessing.SplineTransformer(n_knots=3)]
+)
+def test_types_that_the_user_trusts(step, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y, path = rng.normal(size=(30, 2)), rng.integers(0, 3, 30), tmp_path / "model"
+    model = make_pipeline(step, LinearOrdinalClassifier()).fit(X, y)
+    with pytest.raises(ModelFileError, match=r"If you trust them.*trusted=\[.*\]") as error:
+        save(model, path)
+    trusted = ast.literal_eval(str(error.value).partition("trusted=")[2].rstrip("."))
+    save(model, path, trusted=[type(step), *trusted])
+    with pytest.raises(ModelFileError, match="Nothing of it was run"):
+        load(path)
+    np.testing.assert_allclose(load(path, trusted=trusted).predict_proba(X), model.predict_proba(X))
+    with pytest.raises(ModelFileError, match="must be a list"):
+        load(path, trusted=type(step))

@@ -294,3 +294,36 @@ def test_bad_settings(settings, message):
 def test_bad_batches(shape, labels, message):
     with pytest.raises(ValueError, match=message):
         make_loss()(torch.zeros(shape, dtype=torch.float64), labels)
+
+
+def test_a_class_that_a_batch_lacks():
+    latent = torch.randn(5, requires_grad=True)
+    labels = torch.tensor([1, 1, 2, -1, -1])
+    with pytest.raises(ValueError, match="no labelled row of class 0"):
+        SemiOrdinalLoss(3, class_prior="labels")(latent, labels)
+    # A class without a share is no class: the risk is that of the others.
+    with_three = SemiOrdinalLoss(3, class_prior=[0.0, 0.5, 0.5])(latent, labels)
+    assert torch.isfinite(with_three)
+    counted = SemiOrdinalLoss(3, class_counts=[0, 2, 1])(latent, labels)
+    assert torch.isfinite(counted)
+
+
+@pytest.mark.filterwarnings("ignore")  # Torch's own, of its compiler
+def test_a_compiled_step_is_the_step():
+    def losses(compiled):
+        torch.manual_seed(0)
+        network, risk = torch.nn.Linear(3, 1), SemiOrdinalLoss(4, class_prior=PROBLEM.prior)
+        optimizer = torch.optim.SGD([*network.parameters(), *risk.parameters()], lr=0.1)
+        rows, labels = torch.as_tensor(PROBLEM.X, dtype=torch.float32), torch.as_tensor(CODES)
+
+        def step():
+            optimizer.zero_grad()
+            value = risk(network(rows), labels)
+            value.backward()
+            optimizer.step()
+            return value.item()
+
+        run = torch.compile(step, backend="eager") if compiled else step
+        return [run() for _ in range(2)]
+
+    np.testing.assert_allclose(losses(compiled=True), losses(compiled=False), rtol=1e-5)

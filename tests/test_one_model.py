@@ -77,7 +77,7 @@ def test_the_figures_are_those_of_the_predictions(fitted):
         assert recall["n_found"] == of_class.count(0)
     against = by_name[figures["change"]["against"]]
     change = np.mean([x - abs(a - b) for x, a, b in zip(off, codes, against, strict=True)])
-    assert figures["change"]["mean"] == pytest.approx(change)
+    assert figures["change"]["held_out"]["mean"] == pytest.approx(change)
 
 
 def test_no_word_of_the_paper_without_details(fitted):

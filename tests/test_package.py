@@ -23,7 +23,10 @@ LEVELS = [
     {"_risk"},
     {"theory", "_decide", "model_selection"},
     {"_score", "_judge"},
-    {"baselines", "nn", "datasets", "plotting", "diagnosis", "scale", "inference", "shares"},
+    {
+        *("baselines", "nn", "datasets", "plotting", "diagnosis", "scale", "inference", "shares"),
+        "labeling",
+    },
     {"model_files", "_tables", "experiments", "report"},
     {"cli"},
 ]

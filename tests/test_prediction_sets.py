@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 
 from semiordinal import (
     AutoOrdinalClassifier,
+    BoostingOrdinalClassifier,
     CalibratedOrdinalClassifier,
+    KernelOrdinalClassifier,
     KernelOrdinalClassifierCV,
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
+    ManifoldOrdinalClassifier,
+    OrdinalSelfTraining,
     TransductiveOrdinalClassifier,
     TreeOrdinalClassifier,
     model_files,
@@ -23,13 +28,15 @@ from semiordinal import (
 from semiordinal._decide.prediction_sets import (
     contiguous_sets,
     fewest_rows,
+    held_out_limits,
     level_limits,
     mean_set_size,
     set_levels,
 )
 from semiordinal._judge.held_out import HeldOutPredictions
+from semiordinal.baselines import PeerClassifier
 from semiordinal.datasets import make_ordinal
-from semiordinal.report._sections import _set_sentence
+from semiordinal.report._quality_sections import _set_sentence
 
 PRIOR = np.array([0.4, 0.3, 0.2, 0.1])
 X, TRUTH, _ = make_ordinal(1500, class_prior=PRIOR, random_state=0)
@@ -62,31 +69,36 @@ def random_cumulative(n_rows: int, n_classes: int, seed: int) -> np.ndarray:
     return np.cumsum(probabilities, axis=1)[:, :-1]
 
 
-def grown_levels(cumulative: np.ndarray) -> np.ndarray:
-    """Levels of one row's classes by growing its set class by class."""
+def plain_levels(cumulative: np.ndarray) -> np.ndarray:
+    """Levels of one row's classes, class by class."""
     probabilities = np.diff(cumulative, prepend=0.0, append=1.0)
-    last = len(probabilities) - 1
-    low = high = int((cumulative < 0.5).sum())
-    levels = np.zeros(last + 1)
-    while low > 0 or high < last:
-        down = probabilities[low - 1] if low > 0 else -1.0
-        up = probabilities[high + 1] if high < last else -1.0
-        joins = low - 1 if down >= up else high + 1
-        levels[joins] = probabilities[low : high + 1].sum()
-        low, high = min(low, joins), max(high, joins)
+    median = next(k for k, share in enumerate(probabilities.cumsum()) if share >= 0.5)
+    outwards = [
+        probabilities[k:] if k > median else probabilities[: k + 1]
+        for k in range(len(probabilities))
+    ]
+    levels = np.array([1 - max(part) for part in outwards])
+    levels[median] = 0
     return levels
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 9])
-def test_levels_are_those_of_a_set_that_grows(n_classes):
+def test_sets_are_probable_classes_and_what_lies_between(n_classes):
     cumulative = random_cumulative(200, n_classes, seed=n_classes)
-    expected = [grown_levels(row) for row in cumulative]
-    np.testing.assert_allclose(set_levels(cumulative), expected, atol=1e-8)
+    levels = set_levels(cumulative)
+    np.testing.assert_allclose(levels, [plain_levels(row) for row in cumulative], atol=1e-9)
+    probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+    median = (cumulative < 0.5).sum(axis=1)
+    for fewest in (0.02, 0.11, 0.37):
+        sets = contiguous_sets(levels, np.full(n_classes, 1 - fewest), median)
+        for row, (low, high), middle in zip(probabilities, sets, median, strict=True):
+            probable = [*np.flatnonzero(row >= fewest), middle]
+            assert (low, high) == (min(probable), max(probable))
 
 
-def test_equally_probable_neighbours_join_together():
-    levels = set_levels(np.array([[0.2, 0.8]]))
-    np.testing.assert_allclose(levels, [[0.6, 0.0, 0.6]])
+def test_a_class_between_that_no_row_has_is_no_wall():
+    """Where two thresholds coincide, classes beyond them have levels of their own."""
+    np.testing.assert_allclose(set_levels(np.array([[0.6, 0.6, 0.9]])), [[0, 0.7, 0.7, 0.9]])
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, 7])
@@ -138,15 +150,15 @@ def test_weights_for_what_chance_explains_change_nothing():
 
 
 def test_a_class_with_one_label_counts_as_not_covered():
-    levels, codes = np.full(20, 0.5), np.r_[np.zeros(18, int), 1, 2]
-    assert np.isinf(level_limits(levels, codes, np.ones(20), 3, 0.9)).all()
-    assert (level_limits(levels, codes, np.ones(20), 3, 0.8) == 0.5).all()
+    cumulative, codes = np.tile([0.3, 0.9], (20, 1)), np.r_[np.ones(18, int), 0, 2]
+    assert np.isinf(held_out_limits(cumulative, codes, np.ones(20), 0.9)).all()
+    assert (held_out_limits(cumulative, codes, np.ones(20), 0.8) == 0).all()
 
 
 def test_the_mean_size_is_that_of_the_sets_of_held_out_rows():
     cumulative = random_cumulative(99, 4, seed=2)
     codes = np.random.default_rng(2).choice(4, 99)
-    levels = np.array([grown_levels(row) for row in cumulative])
+    levels = np.array([plain_levels(row) for row in cumulative])
     limit = np.sort(levels[np.arange(99), codes])[80 - 1]
     expected = np.mean([(row <= limit + 1e-9).sum() for row in levels])
     assert mean_set_size(cumulative, codes, np.ones(99), 0.8) == pytest.approx(expected)
@@ -290,8 +302,21 @@ def test_too_few_labels_promise_all_classes():
 
 def test_nothing_held_out_promises_all_classes():
     fitted = LinearOrdinalClassifierCV().fit(X[:500], [0, 1, 2] + [np.nan] * 497)
-    with pytest.warns(UserWarning, match="The model has 0, so only all classes"):
+    with pytest.warns(UserWarning, match="no class had two labels, or .* So only all classes"):
         np.testing.assert_array_equal(fitted.predict_set(NEW[:1], 0.5), [[0, 2]])
+
+
+@pytest.mark.parametrize("name", ["tuned-linear", "forest"])
+def test_files_of_an_earlier_version_say_so_and_can_be_given_rows(name):
+    old = model_files.load(Path(__file__).parent / "model_files" / f"{name}.semiordinal")
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    classes = [old.classes_[0], old.classes_[-1]]
+    for per_class in (False, True):
+        with pytest.warns(UserWarning, match="was fitted by an earlier version. So only all"):
+            sets = old.predict_set(rows, per_class=per_class)
+        np.testing.assert_array_equal(sets, [classes] * 60)
+    sets = old.predict_set(rows, 0.5, held_out=(rows, old.predict(rows)))
+    np.testing.assert_array_equal(sets, np.column_stack([old.predict(rows)] * 2))
 
 
 def test_a_class_with_too_few_labels_is_in_every_set(model):
@@ -318,20 +343,88 @@ def test_other_bad_input(model):
         model.predict_set(NEW[:, :1])
 
 
-@pytest.mark.parametrize(
-    "plain", [LinearOrdinalClassifier(), TransductiveOrdinalClassifier(), TreeOrdinalClassifier()]
-)
-def test_classifiers_that_hold_nothing_out_name_the_remedy(plain):
-    fitted = clone(plain).fit(X[:200], Y[:200])
+PLAIN = {
+    "linear": LinearOrdinalClassifier(),
+    "linear-it": LinearOrdinalClassifier(loss="it"),
+    "kernel": KernelOrdinalClassifier(),
+    "trees": TreeOrdinalClassifier(n_estimators=20, random_state=0),
+    "boosting": BoostingOrdinalClassifier(n_estimators=10, random_state=0),
+    "transductive": TransductiveOrdinalClassifier(),
+    "self-training": OrdinalSelfTraining(LinearOrdinalClassifier()),
+    "manifold": ManifoldOrdinalClassifier(),
+    "peer": PeerClassifier(LogisticRegression()),
+}
+
+
+@pytest.fixture(scope="module", params=PLAIN)
+def plain(request):
+    return clone(PLAIN[request.param]).fit(X[:300], Y[:300])
+
+
+def test_classifiers_that_hold_nothing_out_name_the_remedies(plain):
     name = type(plain).__name__
     with pytest.raises(ValueError, match=rf"Fit CalibratedOrdinalClassifier\({name}\(\.\.\.\)\)"):
-        fitted.predict_set(NEW)
+        plain.predict_set(NEW)
+    with pytest.raises(ValueError, match=r"predict_set\(X, held_out=\(X_labeled, y_labeled\)\)"):
+        plain.predict_set(NEW)
 
 
-def test_the_remedy_works():
-    wrapped = CalibratedOrdinalClassifier(LinearOrdinalClassifier(), random_state=0)
-    sets = wrapped.fit(X[:500], Y[:500]).predict_set(NEW, 0.8)
-    assert 0.71 < covered(sets, NEW_TRUTH).mean() < 0.91
+def test_every_classifier_has_sets_by_rows_that_are_given(plain):
+    """Place ⌈(n + 1) coverage⌉ of the levels of labelled rows that were not fitted to."""
+    rows = slice(300, 500)
+    y = np.where(np.arange(200) % 2, TRUTH[rows], np.nan)  # 100 labels
+    sets = plain.predict_set(NEW, 0.8, held_out=(X[rows], y))
+    levels = set_levels(plain._codes_and_cumulative(X[rows])[1])[1::2]
+    limit = np.sort(levels[np.arange(100), TRUTH[rows][1::2]])[81 - 1]
+    median, cumulative = plain._codes_and_cumulative(NEW)
+    np.testing.assert_array_equal(
+        sets, contiguous_sets(set_levels(cumulative), np.full(4, limit), median)
+    )
+    # Levels of few values, as of trees, cover more than was asked for.
+    assert 0.8 - 0.1 < covered(sets, NEW_TRUTH).mean() < 0.97
+    each = plain.predict_set(NEW, 0.8, per_class=True, held_out=(X[rows], y))
+    assert np.ptp(each, axis=1).mean() > np.ptp(sets, axis=1).mean()
+
+
+def test_given_rows_mend_a_shift():
+    """Rows of another place: scores that are turned round, so that sets of the fit do not hold."""
+    fitted = LinearOrdinalClassifierCV(random_state=0).fit(X[:500], Y[:500])
+    there = -NEW
+    assert covered(fitted.predict_set(there), NEW_TRUTH).mean() < 0.75
+    sets = fitted.predict_set(there[100:], held_out=(there[:100], NEW_TRUTH[:100]))
+    assert 0.83 < covered(sets, NEW_TRUTH[100:]).mean() < 0.97
+
+
+def test_bad_rows_to_calibrate_by(plain):
+    for held_out in (NEW, (NEW,), "rows", 3):
+        with pytest.raises(ValueError, match="held_out must be a pair"):
+            plain.predict_set(NEW, held_out=held_out)
+    with pytest.raises(ValueError, match="held_out holds no labelled row"):
+        plain.predict_set(NEW, held_out=(NEW[:9], np.full(9, np.nan)))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        plain.predict_set(NEW, held_out=(NEW[:9], NEW_TRUTH[:8]))
+    with pytest.raises(ValueError, match="labels that the model does not know: 7"):
+        plain.predict_set(NEW, held_out=(NEW[:2], [7, 0]))
+    with pytest.warns(UserWarning, match="needs 9 labelled rows"):
+        sets = plain.predict_set(NEW, held_out=(NEW[:8], NEW_TRUTH[:8]))
+    np.testing.assert_array_equal(sets, np.tile([0, 3], (len(NEW), 1)))
+
+
+def test_a_peer_without_probabilities_says_so():
+    fitted = PeerClassifier(RidgeClassifier()).fit(X[:200], Y[:200])
+    with pytest.raises(ValueError, match="RidgeClassifier has no probabilities"):
+        fitted.predict_set(NEW, held_out=(NEW, NEW_TRUTH))
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5])
+def test_the_remedy_works(weight):
+    ours = LinearOrdinalClassifier(unlabeled_weight=weight)
+    wrapped = CalibratedOrdinalClassifier(ours, thresholds="risk", random_state=0)
+    wrapped.fit(X[:500], Y[:500])
+    assert 0.71 < covered(wrapped.predict_set(NEW, 0.8), NEW_TRUTH).mean() < 0.91
+    # It predicts as the classifier itself does, which has learnt from unlabelled rows.
+    alone = clone(ours).fit(X[:500], Y[:500])
+    assert np.mean(wrapped.predict(NEW) == alone.predict(NEW)) > 0.995
 
 
 def test_classes_by_name():

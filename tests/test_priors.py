@@ -1,4 +1,4 @@
-"""Class priors: as given, and of unlabelled rows by EM."""
+"""Class priors: as given, and of unlabelled rows by likelihood."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from semiordinal import LinearOrdinalClassifierCV
+from semiordinal._decide.share_moments import most_likely_shares
 from semiordinal._rows.class_shares import resolve_prior
-from semiordinal._rows.labels import shifted_prior
 
 MEANS = np.array([-1.5, 0.0, 1.5])
 BEFORE, AFTER = np.array([0.2, 0.5, 0.3]), np.array([0.6, 0.3, 0.1])
@@ -21,46 +21,34 @@ def draw(prior, n, rng):
     return rng.normal(MEANS[codes]), codes
 
 
-def test_em_finds_the_priors_of_the_largest_likelihood():
-    rng = np.random.default_rng(0)
-    x, _ = draw(AFTER, 20_000, rng)
+def ratios_of(x):
+    """Of class probabilities to the shares before, for rows that are known exactly."""
     densities = norm.pdf(x[:, None], MEANS)
-    posterior = densities * BEFORE
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    found = shifted_prior(posterior, BEFORE)
-    np.testing.assert_allclose(found, AFTER, atol=0.02)
+    return densities / (densities @ BEFORE)[:, None]
+
+
+def test_most_likely_shares_are_those_of_another_package():
+    """QuaPy 0.2.3, ``EMQ.EM(BEFORE, posterior, epsilon=1e-9)`` on the same rows."""
+    x, _ = draw(AFTER, 1000, np.random.default_rng(0))
+    found = most_likely_shares(ratios_of(x), BEFORE, looseness=1e4)
+    np.testing.assert_allclose(found.shares, [0.58689, 0.30828, 0.10483], atol=2e-5)
+    # Three classes in order hardly need to be smooth.
+    smooth = most_likely_shares(ratios_of(x), BEFORE)
+    np.testing.assert_allclose(smooth.shares, found.shares, atol=0.005)
+    assert (np.abs(found.shares - AFTER) < 2.5 * found.standard_error).all()
+
+
+def test_shares_of_the_largest_likelihood():
+    x, _ = draw(AFTER, 5000, np.random.default_rng(0))
 
     def minus_likelihood(free):
         prior = np.exp(np.append(free, 0.0))
-        return -np.log(densities @ (prior / prior.sum())).mean()
+        return -np.log(norm.pdf(x[:, None], MEANS) @ (prior / prior.sum())).mean()
 
     best = minimize(minus_likelihood, np.zeros(2), tol=1e-12).x
     best = np.exp(np.append(best, 0.0))
+    found = most_likely_shares(ratios_of(x), BEFORE, looseness=1e4).shares
     np.testing.assert_allclose(found, best / best.sum(), atol=1e-4)
-
-
-def test_em_of_unshifted_rows_changes_little():
-    x, _ = draw(BEFORE, 20_000, np.random.default_rng(1))
-    posterior = norm.pdf(x[:, None], MEANS) * BEFORE
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(shifted_prior(posterior, BEFORE), BEFORE, atol=0.02)
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "prior", "message"),
-    [
-        ([[0.5, 0.5]], [1.0], "training_prior shape"),
-        ([[-0.1, 1.1]], [0.5, 0.5], "probabilities must be finite, not negative"),
-        ([[0.5, 0.5], [0.0, 0.0]], [0.5, 0.5], "above zero for a class of each row"),
-        ([[0.5, np.inf]], [0.5, 0.5], "probabilities must be finite"),
-        ([[0.5, np.nan]], [0.5, 0.5], "negative or NaN"),
-        ([[0.5, 0.5]], [0.0, 1.0], "training_prior must be above zero"),
-        ([[0.5, 0.5]], [np.inf, 1.0], "training_prior must be above zero, and finite"),
-    ],
-)
-def test_bad_probabilities(probabilities, prior, message):
-    with pytest.raises(ValueError, match=message):
-        shifted_prior(probabilities, prior)
 
 
 @pytest.mark.parametrize("loss", ["at", "it", "ls"])

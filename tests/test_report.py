@@ -291,6 +291,8 @@ def test_fully_labelled_rows(diabetes):
     html = build_report(model, X[:150], stages[:150], title="Stages")
     assert "nothing to judge" in html
     assert "figure-confusion" in html
+    assert "The range holds the true class in about 9 of 10 rows" in html
+    assert re.search(r"Likely \d, (and no other|between \d and \d); because", html)
 
 
 def test_models_without_probabilities_or_held_out_rows_say_so(diabetes):
@@ -302,6 +304,10 @@ def test_models_without_probabilities_or_held_out_rows_say_so(diabetes):
     assert "The model has no probabilities to tell by" in html
     tuned = LinearOrdinalClassifierCV(loss="ls").fit(X[:150], stages[:150])
     assert "Of 100 rows like these" in text_of(build_report(tuned, X[:150], stages[:150]))
+    # Nothing is promised of what was not held out: neither a range nor its absence.
+    assert "The range holds" not in html
+    assert "and no other" not in html
+    assert re.search(r"Likely \d; because", html)
 
 
 def test_too_few_labels_for_intervals(diabetes):

@@ -88,6 +88,94 @@ def test_certificate_agrees_with_chords(loss, margin, n_classes, correction, lea
         assert ("not certified" in found.reason) != found.holds
 
 
+def corrected_parts(loss, rows, codes, prior, k, parameters):
+    """L1 and U − L2 from the definitions, at many (w, θ)."""
+    whole, half = (
+        semi_risk(loss, rows, codes, prior, 1.0, k, _Slope(s), parameters) for s in (1.0, 0.0)
+    )
+    return half, whole - half
+
+
+class _Slope:
+    """Multiplies a corrected part."""
+
+    def __init__(self, slope):
+        self.slope = slope
+
+    def value(self, x):
+        return self.slope * x
+
+
+def curvatures(evaluate, at, step=1e-3):
+    """Least eigenvalues of Hessians by central differences, at rows of parameters."""
+    n = at.shape[1]
+    basis = step * np.eye(n)
+    hessians = np.empty((len(at), n, n))
+    for i, j in itertools.product(range(n), repeat=2):
+        signs = itertools.product((1, -1), repeat=2)
+        hessians[:, i, j] = sum(
+            a * b * evaluate(at + a * basis[i] + b * basis[j]) for a, b in signs
+        ) / (4 * step**2)
+    return np.linalg.eigvalsh((hessians + hessians.transpose(0, 2, 1)) / 2)[:, 0]
+
+
+def proposition_sample(loss, n_classes, k, seed):
+    """Data where the corrected part has both signs, and parameters with ordered thresholds."""
+    rng = np.random.default_rng(seed)
+    codes = np.concatenate([np.tile(np.arange(n_classes), 2), np.full(6, -1)])
+    rows = rng.standard_normal((len(codes), 2)) * 10.0 ** rng.uniform(-1, 0.5, (len(codes), 1))
+    prior = rng.dirichlet(np.ones(n_classes) * 3)
+    parameters = rng.standard_normal((80, 2 + n_classes - 1)) * 2
+    parameters[:, 2:] = np.sort(parameters[:, 2:], axis=1)
+    return rows, codes, prior, parameters
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("name", "margin"),
+    [("at", "logistic"), ("at", "squared"), ("at", "double_hinge"), ("ls", "logistic")],
+)
+def test_proposition_the_non_negative_correction_keeps_convexity(name, margin, leak):
+    """Hessians on either side of the kink, and chords within a side and across."""
+    loss, n_positive, n_negative, n_across = get_loss(name, margin), 0, 0, 0
+    for seed, (n_classes, k) in enumerate(itertools.product((2, 3, 4), (0, 1))):
+        data = proposition_sample(loss, n_classes, k, seed)[:-1]
+        at = proposition_sample(loss, n_classes, k, seed)[-1]
+
+        def objective(parameters, data=data, k=k):
+            first, rest = corrected_parts(loss, *data, k, parameters)
+            return first + np.maximum(rest, leak * rest)
+
+        part = corrected_parts(loss, *data, k, at)[1]
+        n_positive, n_negative = n_positive + (part > 0).sum(), n_negative + (part < 0).sum()
+        left, right = at[::2], at[1::2]
+        n_across += (part[::2] * part[1::2] < 0).sum()
+        middle, ends = objective((left + right) / 2), (objective(left) + objective(right)) / 2
+        assert (middle <= ends + 1e-9 * (1 + np.abs(ends))).all()
+        if margin != "double_hinge":  # which has no second derivative to look at
+            inner = at[np.abs(part) > 0.05]
+            scale = 1 + np.abs(objective(inner))
+            assert (curvatures(objective, inner) > -1e-5 * scale).all()
+    assert min(n_positive, n_negative, n_across) >= 20
+
+
+@pytest.mark.parametrize("gamma", [0.1, 1.0])
+def test_no_leak_below_zero_keeps_convexity(gamma):
+    """The counterexample of the page: labelled rows at zero, an unlabelled one at one."""
+    rows, codes, prior = np.array([[0.0], [0.0], [1.0]]), np.array([0, 1, -1]), np.full(2, 0.5)
+    at = np.array([[-2.0, 0.0]])
+    for leak, concave in ((-1e-3, True), (-0.2, True), (0.0, False)):
+
+        def objective(parameters, leak=leak):
+            correction = get_correction("leaky", leak)
+            return semi_risk(get_loss("at"), rows, codes, prior, gamma, 0, correction, parameters)
+
+        assert corrected_parts(get_loss("at"), rows, codes, prior, 0, at)[1] < 0
+        step = np.array([[0.5, 0.0]])
+        bend = objective(at + step) + objective(at - step) - 2 * objective(at)
+        assert (bend[0] < -1e-9) == concave
+
+
 def test_supervised_risks_and_theorem():
     for loss, margin in LOSSES:
         kwargs = {"n_classes": 5, "removed": 2}

@@ -15,12 +15,12 @@ from semiordinal.theory import (
     RademacherBounds,
     compare_removed_classes,
     estimation_error_bound,
-    feature_bound,
     labeled_rows_needed,
     largest_loss,
     loss_complexities,
     unlabeled_rows_needed,
 )
+from theory_problems import World
 
 PRIOR = np.array([0.2, 0.5, 0.3])
 COUNTS = np.array([4, 25, 16])
@@ -174,43 +174,6 @@ def test_input_is_checked():
     bad = partial(LinearClass(1.0, 1.0, 1.0).rademacher_bounds, get_loss("at", "squared"), 3)
     with pytest.raises(ValueError, match="'Lipschitz margin'"):
         estimation_error_bound(BoundSetting(bad, PRIOR, 1.0, 0.5), COUNTS, 10, 0)
-
-
-class World:
-    """A discrete distribution of (x, y), and many models of a linear class on its support."""
-
-    def __init__(self, loss, rng, n_classes=3, n_points=6, n_models=3000):
-        self.loss, self.n_classes = get_loss(loss), n_classes
-        points = np.column_stack([np.linspace(-1, 1, n_points), np.ones(n_points)])
-        self.joint = rng.dirichlet(np.full(n_points * n_classes, 2.0)).reshape(n_points, -1)
-        self.models = LinearClass(1.5, feature_bound(points), 1.0, first_threshold=-0.5)
-        coef = _in_ball(rng, n_models, 2) * self.models.coef_bound
-        thresholds = np.sort(_in_ball(rng, n_models, n_classes - 1), axis=1)
-        if loss == "ls":
-            thresholds = np.tile(-0.5 + np.arange(n_classes - 1), (n_models, 1))
-        scores = thresholds[:, None, :] - (coef @ points.T)[:, :, None]
-        values = self.loss.values(scores.reshape(-1, n_classes - 1))
-        self.values = values.reshape(n_models, n_points, n_classes)
-        self.risks = np.einsum("xy,gxy->g", self.joint, self.values)
-
-    def semi_risks(self, rng, n_labeled, n_unlabeled, gamma, k, n_draws):
-        """SEMI of every model in every draw, from its definition; and the counts."""
-        prior, shape = self.joint.sum(axis=0), (n_draws, *self.joint.shape)
-        labeled = rng.multinomial(n_labeled, self.joint.ravel(), size=n_draws).reshape(shape)
-        unlabeled = rng.multinomial(n_unlabeled, self.joint.sum(axis=1), size=n_draws)
-        counts = labeled.sum(axis=1)
-        assert counts.min() > 0
-        per_class = labeled * (prior / counts)[:, None, :]
-        per_class[:, :, k] = 0
-        weights = gamma * per_class + (1 - gamma) * labeled / n_labeled
-        weights[:, :, k] += gamma * (unlabeled / n_unlabeled - per_class.sum(axis=2))
-        return weights.reshape(n_draws, -1) @ self.values.reshape(len(self.values), -1).T, counts
-
-
-def _in_ball(rng, n, d):
-    direction = rng.standard_normal((n, d))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    return direction * rng.uniform(0, 1, (n, 1)) ** (1 / d)
 
 
 @pytest.mark.parametrize("loss", ["at", "it", "ls"])

@@ -381,7 +381,7 @@ def test_mutated_files_are_refused_or_predict():
     """In a process of its own, so that a crash is seen."""
     command = [sys.executable, str(Path(__file__).with_name("mutated_models.py"))]
     result = subprocess.run(
-        [*command, "--count", "210"], capture_output=True, text=True, check=False, timeout=300
+        [*command, "--count", "230"], capture_output=True, text=True, check=False, timeout=300
     )
     assert result.returncode == 0, result.stdout[-500:] + result.stderr[-500:]
     outcomes = json.loads(result.stdout.splitlines()[-2])

@@ -32,6 +32,7 @@ __all__ = [
     "somers_d",
     "task_error",
     "task_losses",
+    "threshold_auc",
 ]
 
 METRICS = ("MAE", "MZE", "MSE", "QWK")
@@ -128,7 +129,7 @@ def ranked_probability_score(
     ----------
     codes : array of shape (n,)
     probabilities : array of shape (n, K)
-        As of ``predict_proba``.
+        Of the classes, in class order.
     sample_weight : array of shape (n,), optional
     class_shares : array of shape (K,), optional
 
@@ -152,7 +153,7 @@ def log_loss(
     ----------
     codes : array of shape (n,)
     probabilities : array of shape (n, K)
-        As of ``predict_proba``; those below the precision of numbers count as that.
+        Of the classes, in class order; those below the precision of numbers count as that.
     sample_weight : array of shape (n,), optional
     class_shares : array of shape (K,), optional
 
@@ -165,6 +166,35 @@ def log_loss(
     least = np.finfo(float).eps
     own = np.clip(found[np.arange(len(codes)), codes], least, 1 - least)
     return float(np.average(-np.log(own), weights=weights))
+
+
+def threshold_auc(
+    codes: Codes, probabilities: Array, sample_weight: Any = None, class_shares: Any = None
+) -> float:
+    """The mean over thresholds of how well probabilities tell rows above from rows below.
+
+    That is the area under the ROC curve of ``P(y > i)`` for the rows of classes above i, for each
+    class i that has rows at or below it and rows above it. NaN where all rows are of one class.
+
+    Parameters
+    ----------
+    codes : array of shape (n,)
+    probabilities : array of shape (n, K)
+        Of the classes, in class order.
+    sample_weight : array of shape (n,), optional
+    class_shares : array of shape (K,), optional
+
+    Examples
+    --------
+    >>> probabilities = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.2, 0.5, 0.3]])
+    >>> threshold_auc(np.array([0, 1, 2]), probabilities)
+    0.75
+    """
+    codes, found, weights = _labeled_rows(codes, probabilities, sample_weight, class_shares)
+    above = 1 - np.cumsum(found, axis=1)[:, :-1]
+    cut = range(codes.min(), min(codes.max(), above.shape[1]))
+    areas = [concordance((codes > i).astype(int), above[:, i], weights) for i in cut]
+    return float(np.mean(areas)) if areas else np.nan
 
 
 def kendall_tau_b(
@@ -230,6 +260,20 @@ def population_weights(codes: Codes, row_weights: Array, shares: Array | None) -
         return row_weights
     totals = np.bincount(codes, row_weights, len(shares))
     return row_weights * (shares / np.where(totals > 0, totals, 1.0))[codes]
+
+
+def expected_difference(probabilities: Array, first: Codes, second: Codes, task: str) -> float:
+    """By how much the error of one prediction exceeds another's, if the probabilities are true.
+
+    Examples
+    --------
+    >>> sure = np.array([[0.9, 0.1], [0.2, 0.8]])
+    >>> round(expected_difference(sure, np.array([0, 1]), np.array([0, 0]), "absolute"), 6)
+    -0.3
+    """
+    n_classes = probabilities.shape[1]
+    losses = task_losses(task, first, n_classes) - task_losses(task, second, n_classes)
+    return float((probabilities * losses).sum(axis=1).mean())
 
 
 def _labeled_rows(

@@ -4,7 +4,8 @@ A model file is a zip archive of two members, kept uncompressed so that a small 
 unpack to a large one: ``manifest.json``, which says what the model is, and ``model.skops``,
 the model in the format of the package skops. A digest of everything before it ends the file.
 
-The digest detects damage. It does not say who wrote a file: a file of unknown origin can do no
+The digest detects damage. Who wrote a file only a signature tells, by a key that is kept secret
+(``key`` of `save` and `load`). Without one, a file of unknown origin can do no
 harm because nothing but numbers, texts and the types of `TRUSTED_TYPES` is made from it, and
 trees, once their nodes are known to be trees.
 """
@@ -15,6 +16,7 @@ import hashlib
 import io
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -35,7 +37,9 @@ from ._packing.payload import (
     rename_types,
     typed_nodes,
 )
+from ._packing.signatures import check_key, is_signed, signature
 from ._packing.trial import check_part, check_predictions
+from ._rows.class_order import class_order
 from ._utils.files import atomic_write
 
 __all__ = [
@@ -112,15 +116,27 @@ TRUSTED_TYPES = frozenset(
         "numpy.uint8",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
+        # Transformers whose arrays NumPy reads, which checks their sizes; no compiled code does.
         "sklearn.compose._column_transformer.ColumnTransformer",
         "sklearn.compose._column_transformer._RemainderColsList",  # in scikit-learn 1.6
+        "sklearn.decomposition._pca.PCA",
+        "sklearn.decomposition._truncated_svd.TruncatedSVD",
+        "sklearn.feature_selection._variance_threshold.VarianceThreshold",
         "sklearn.impute._base.MissingIndicator",
         "sklearn.impute._base.SimpleImputer",
+        "sklearn.kernel_approximation.RBFSampler",
         "sklearn.pipeline.FeatureUnion",
         "sklearn.pipeline.Pipeline",
+        "sklearn.preprocessing._data.Binarizer",
+        "sklearn.preprocessing._data.MaxAbsScaler",
+        "sklearn.preprocessing._data.MinMaxScaler",
+        "sklearn.preprocessing._data.Normalizer",
+        "sklearn.preprocessing._data.PowerTransformer",
         "sklearn.preprocessing._data.QuantileTransformer",
+        "sklearn.preprocessing._data.RobustScaler",
         "sklearn.preprocessing._data.StandardScaler",
         "sklearn.preprocessing._encoders.OneHotEncoder",
+        "sklearn.preprocessing._encoders.OrdinalEncoder",
         "sklearn.preprocessing._function_transformer.FunctionTransformer",  # without a function
     }
 )
@@ -162,6 +178,7 @@ _UNPACKING = {
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "skops", "pandas")
 _DIGEST_LENGTH = 64
+_SIGNATURE = "signature"
 _PICKLE_START = b"\x80"
 _ZIP_START = b"PK\x03\x04"
 
@@ -179,7 +196,12 @@ class ModelFile:
 
 
 def save(
-    model: Any, path: str | Path, force: bool = False, details: dict[str, Any] | None = None
+    model: Any,
+    path: str | Path,
+    force: bool = False,
+    details: dict[str, Any] | None = None,
+    trusted: Sequence[str | type] = (),
+    key: bytes | None = None,
 ) -> None:
     """Write a fitted classifier to a model file, completely or not at all.
 
@@ -195,6 +217,12 @@ def save(
         Overwrite a file that is there.
     details : dict, optional
         More to say in the manifest, such as where the data came from; what JSON can hold.
+    trusted : sequence of types or their full names, default=()
+        More types that the model may hold, beside `TRUSTED_TYPES`. Whoever loads the file must
+        name them again, and so trust what they do.
+    key : bytes, optional
+        Sign the file by this secret of 16 bytes or more, such as ``secrets.token_bytes(32)``, so
+        that `load` with the same key refuses any file that was written without it.
 
     Examples
     --------
@@ -208,6 +236,7 @@ def save(
     """
     import skops.io
 
+    check_key(key)
     if not hasattr(model, "classes_"):
         raise ModelFileError("The model is not fitted, or is no classifier. Fit it first.")
     try:
@@ -215,19 +244,25 @@ def save(
     except ValueError as error:
         raise ModelFileError(f"The model cannot be put in a file: {error}") from error
     payload = rename_types(skops.io.dumps(packed), _stored_name)
-    _check_types(payload)
+    _check_types(payload, _type_names(trusted))
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
     with atomic_write(Path(path), force) as temporary:
-        temporary.write_bytes(_archive(manifest, payload))
+        temporary.write_bytes(_archive(manifest, payload, key))
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path, *, trusted: Sequence[str | type] = (), key: bytes | None = None) -> Any:
     """Read the classifier from a model file.
 
     Parameters
     ----------
     path : str or Path
+    trusted : sequence of types or their full names, default=()
+        More types that the file may hold, beside `TRUSTED_TYPES`. Name types of files that you
+        trust alone: code of these types runs, with what the file says.
+    key : bytes, optional
+        The secret that the file must be signed by, see `save`. Without it, a signature is not
+        looked at.
 
     Returns
     -------
@@ -236,32 +271,35 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ModelFileError
-        Where the file is damaged, from a newer version, or holds types that are not in
-        `TRUSTED_TYPES`; nothing in it is run.
+        Where the file is damaged, from a newer version, not signed by the key, or holds types
+        that are not in `TRUSTED_TYPES`; nothing in it is run.
     """
-    return read(path).model
+    return read(path, trusted=trusted, key=key).model
 
 
-def read(path: str | Path) -> ModelFile:
+def read(
+    path: str | Path, *, trusted: Sequence[str | type] = (), key: bytes | None = None
+) -> ModelFile:
     """Read the classifier and the manifest from a model file, as `load` does."""
     import skops.io
 
+    check_key(key)
     name = repr(str(path))
     data = Path(path).read_bytes()
     _check_whole(data, name)
-    manifest, payload = _members(data, name)
+    manifest, payload = _members(data, name, key)
     _check_manifest(manifest, payload, name)
-    _check_types(payload, name)
+    more = _type_names(trusted)
+    _check_types(payload, more, name)
     try:
-        stored = skops.io.loads(
-            rename_types(payload, _import_path), trusted=sorted(map(_import_path, TRUSTED_TYPES))
-        )
+        known = sorted({*map(_import_path, TRUSTED_TYPES), *more})
+        stored = skops.io.loads(rename_types(payload, _import_path), trusted=known)
         model = replace_parts(stored, _unpack)
         check_predictions(model)
     # The content may come from anyone: any error there is one of the file, not of ours.
     except Exception as error:
         raise ModelFileError(f"{name} holds a model that cannot be read: {_line(error)}") from error
-    if _plain(getattr(model, "classes_", None)) != manifest["classes"]:
+    if _plain(class_order(model)) != manifest["classes"]:
         raise ModelFileError(f"{name} names other classes than its model has. Fit the model again.")
     return ModelFile(model, manifest)
 
@@ -315,7 +353,7 @@ def _manifest(model: Any, payload: bytes) -> dict[str, Any]:
     return {
         "format": "semiordinal model",
         "schema": SCHEMA,
-        "classes": _plain(final.classes_),
+        "classes": _plain(class_order(final)),
         "order": "by value" if getattr(final, "classes", None) is None else "as given",
         "versions": _versions(),
         "sha256": hashlib.sha256(payload).hexdigest(),
@@ -336,13 +374,15 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def _archive(manifest: dict[str, Any], payload: bytes) -> bytes:
+def _archive(manifest: dict[str, Any], payload: bytes, key: bytes | None = None) -> bytes:
     """The file's content; its comment is the digest of all before it."""
     buffer = io.BytesIO()
     with ZipFile(buffer, "w", ZIP_STORED) as archive:
-        text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode()
         archive.writestr("manifest.json", text)
         archive.writestr("model.skops", payload)
+        if key is not None:
+            archive.writestr(_SIGNATURE, signature(key, text, payload))
         archive.comment = b"0" * _DIGEST_LENGTH
     body = buffer.getvalue()[:-_DIGEST_LENGTH]
     return body + hashlib.sha256(body).hexdigest().encode()
@@ -364,13 +404,34 @@ def _check_whole(data: bytes, name: str) -> None:
         )
 
 
-def _members(data: bytes, name: str) -> tuple[Any, bytes]:
+def _members(data: bytes, name: str, key: bytes | None) -> tuple[Any, bytes]:
+    """The manifest and the model, once they are known to be signed by the key if there is one."""
     try:
         with ZipFile(io.BytesIO(data)) as archive:
             check_uncompressed(archive)
-            return json.loads(archive.read("manifest.json")), archive.read("model.skops")
+            text, payload = archive.read("manifest.json"), archive.read("model.skops")
+            if key is not None:
+                found = archive.read(_SIGNATURE) if _SIGNATURE in archive.namelist() else None
+                _check_signature(key, found, text, payload, name)
+            return json.loads(text), payload
+    except ModelFileError:
+        raise
     except (BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError) as error:
         raise ModelFileError(f"{name} is not a model file of semiordinal: {error}") from error
+
+
+def _check_signature(
+    key: bytes, found: bytes | None, text: bytes, payload: bytes, name: str
+) -> None:
+    if found is None:
+        raise ModelFileError(
+            f"{name} is not signed, but a key was given. Save the model with that key, or, if you "
+            "know where the file comes from, load it without a key."
+        )
+    if not is_signed(key, found, text, payload):
+        raise ModelFileError(
+            f"{name} was not signed by this key, or was changed since then. It is not read."
+        )
 
 
 def _check_manifest(manifest: Any, payload: bytes, name: str) -> None:
@@ -387,7 +448,17 @@ def _check_manifest(manifest: Any, payload: bytes, name: str) -> None:
         raise ModelFileError(f"{name} has a manifest without classes.")
 
 
-def _check_types(payload: bytes, name: str = "The model") -> None:
+def _type_names(types: Sequence[str | type]) -> frozenset[str]:
+    """Full names of types, as skops writes them."""
+    if isinstance(types, str | type):
+        raise ModelFileError(f"trusted must be a list of types, such as trusted=[{types!r}].")
+    return frozenset(
+        each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}"
+        for each in types
+    )
+
+
+def _check_types(payload: bytes, more: frozenset[str], name: str = "The model") -> None:
     """Raise unless every type in the payload is on our list, and every array is as it says.
 
     skops has a list of its own, which trusts all of scikit-learn and more; this one is
@@ -402,12 +473,17 @@ def _check_types(payload: bytes, name: str = "The model") -> None:
     unknown = {
         full_name(node)
         for node in typed_nodes(schema)
-        if full_name(node) not in TRUSTED_TYPES or str(node.get("__loader__")) not in _TRUSTED_NODES
+        if full_name(node) not in more
+        and (
+            full_name(node) not in TRUSTED_TYPES
+            or str(node.get("__loader__")) not in _TRUSTED_NODES
+        )
     }
     if unknown:
         raise ModelFileError(
             f"{name} holds types that are not on the list of types for model files: "
-            f"{', '.join(sorted(unknown))}. Nothing of it was run."
+            f"{', '.join(sorted(unknown))}. Nothing of it was run. If you trust them, and where "
+            f"the model comes from, allow them: trusted={sorted(unknown)}."
         )
 
 

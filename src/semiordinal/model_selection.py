@@ -19,6 +19,7 @@ from sklearn.model_selection import (
     BaseCrossValidator,
     KFold,
     ShuffleSplit,
+    StratifiedGroupKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
 )
@@ -26,11 +27,20 @@ from sklearn.model_selection import (
 from . import metrics
 from ._risk.losses import get_loss
 from ._risk.risks import Risk
+from ._rows.class_order import class_order, order_with_unseen, ordered_probabilities
 from ._rows.class_shares import resolve_prior
 from ._rows.labels import encode_labels, known_codes
+from ._utils.text import as_written
+from ._utils.warning import warn_caller
 from .metrics import TASKS, task_losses
 
-__all__ = ["LabeledKFold", "LabeledShuffleSplit", "OrdinalScorer", "SemiSupervisedScorer"]
+__all__ = [
+    "LabeledGroupKFold",
+    "LabeledKFold",
+    "LabeledShuffleSplit",
+    "OrdinalScorer",
+    "SemiSupervisedScorer",
+]
 
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -60,7 +70,14 @@ class _LabeledSplitter(BaseCrossValidator):
         y : array-like of shape (n_samples,)
             Labels, missing where a row has none.
         groups : ignored
+            With a warning; `LabeledGroupKFold` keeps them together.
         """
+        if groups is not None:
+            warn_caller(
+                f"{type(self).__name__} ignores groups. Use LabeledGroupKFold to keep the rows of "
+                "a group together.",
+                UserWarning,
+            )
         codes = encode_labels(y, None, self.missing_label, order_matters=False).codes
         labeled, unlabeled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         # The only row of a class is always trained on: without it the class is not known.
@@ -132,6 +149,81 @@ class LabeledKFold(_LabeledSplitter):
     def _splitter(self, stratified: bool) -> Any:
         kind = StratifiedKFold if stratified else KFold
         return kind(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+
+
+class LabeledGroupKFold(BaseCrossValidator):
+    """K folds of the labelled rows, in which the rows of a group are never apart.
+
+    Classes have about the same shares in all folds, as far as groups allow. Unlabelled rows are
+    in every training part but those of the groups that are held out: they would tell of them.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+    shuffle : bool, default=False
+    random_state : int, RandomState or None
+    split_unlabeled : bool, default=False
+        Hold out the unlabelled rows of these groups too, for a scorer that uses them; else they
+        are in neither part.
+    missing_label : scalar, default=nan
+        Marks rows without a label, beside NaN, None and pd.NA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([1, 1, 2, 2, np.nan, np.nan])
+    >>> patient = np.array(["a", "b", "a", "b", "b", "c"])
+    >>> for train, test in LabeledGroupKFold(n_splits=2).split(y[:, None], y, patient):
+    ...     print(train, test)
+    [0 2 5] [1 3]
+    [1 3 4 5] [0 2]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: Any = None,
+        split_unlabeled: bool = False,
+        missing_label: Any = math.nan,
+    ):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.split_unlabeled = split_unlabeled
+        self.missing_label = missing_label
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of splits."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield training and test rows, by ascending index.
+
+        Parameters
+        ----------
+        X : array-like with n_samples rows
+        y : array-like of shape (n_samples,)
+            Labels, missing where a row has none.
+        groups : array-like of shape (n_samples,)
+            The group of each row.
+        """
+        codes = encode_labels(y, None, self.missing_label, order_matters=False).codes
+        if groups is None or len(groups) != len(codes):
+            raise ValueError("LabeledGroupKFold needs groups, one for each row.")
+        of_row = np.unique(np.asarray(groups), return_inverse=True)[1]
+        labeled = np.flatnonzero(codes >= 0)
+        folds = StratifiedGroupKFold(
+            self.n_splits, shuffle=self.shuffle, random_state=self.random_state
+        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            splits = list(folds.split(labeled, codes[labeled], of_row[labeled]))
+        for _, test in splits:
+            held_out = np.isin(of_row, of_row[labeled[test]])
+            tested = held_out if self.split_unlabeled else held_out & (codes >= 0)
+            yield np.flatnonzero(~held_out), np.flatnonzero(tested)
 
 
 class LabeledShuffleSplit(_LabeledSplitter):
@@ -215,6 +307,7 @@ _METRICS = {
     "concordance": _Metric(metrics.concordance, "scores", 1),
     "rps": _Metric(metrics.ranked_probability_score, "probabilities", -1),
     "log_loss": _Metric(metrics.log_loss, "probabilities", -1),
+    "threshold_auc": _Metric(metrics.threshold_auc, "probabilities", 1),
 }
 
 
@@ -230,7 +323,8 @@ class OrdinalScorer:
         largest of the mean absolute errors of each class; "off_by_one", the share that is right
         or next to it; "qwk", the quadratically weighted kappa; "kendall_tau_b". Of scores by
         ``predict_latent``, or else expected classes: "somers_d" and "concordance". Of
-        probabilities: "rps", minus the ranked probability score, and "log_loss", minus that.
+        probabilities: "rps", minus the ranked probability score, "log_loss", minus that, and
+        "threshold_auc", the mean over thresholds of the area under the ROC curve of "above it".
     missing_label : scalar, optional
         By default the estimator's.
     class_shares : array-like of shape (n_classes,), optional
@@ -270,30 +364,35 @@ class OrdinalScorer:
         self, estimator: Any, X: Any, y: Any, sample_weight: NDArray[Any] | None = None
     ) -> float:
         metric = _METRICS[self.metric]
-        codes = known_codes(y, estimator.classes_, _missing_label(self, estimator))
-        predicted = _predictions(estimator, X, metric.of)
-        shares = {"class_shares": self._shares(estimator)} if metric.takes_shares else {}
+        missing = _missing_label(self, estimator)
+        given = getattr(_final(estimator), "classes", None)
+        order = order_with_unseen(y, class_order(estimator), given, missing)
+        codes = known_codes(y, order, missing)
+        predicted = _predictions(estimator, X, metric.of, order)
+        shares = {"class_shares": self._shares(len(order))} if metric.takes_shares else {}
         return metric.sign * metric.function(codes, predicted, sample_weight, **shares)
 
-    def _shares(self, estimator: Any) -> Any:
-        n_classes = len(estimator.classes_)
+    def _shares(self, n_classes: int) -> Any:
         if self.class_shares is not None and len(self.class_shares) != n_classes:
             raise ValueError(
-                f"class_shares has {len(self.class_shares)} shares, and the estimator has "
-                f"{n_classes} classes."
+                f"class_shares has {len(self.class_shares)} shares, and there are {n_classes} "
+                "classes."
             )
         return self.class_shares
 
 
-def _predictions(estimator: Any, X: Any, of: str) -> Any:
+def _predictions(estimator: Any, X: Any, of: str, order: NDArray[Any]) -> Any:
     """What a metric looks at: positions of predicted classes, class probabilities or scores."""
     if of == "probabilities":
-        return estimator.predict_proba(X)
+        found = ordered_probabilities(estimator, X)
+        probabilities = np.zeros((len(found), len(order)))
+        probabilities[:, known_codes(class_order(estimator), order)] = found
+        return probabilities
     if of == "classes":
-        return known_codes(estimator.predict(X), estimator.classes_)
+        return known_codes(estimator.predict(X), order)
     final = _final(estimator)
     if not hasattr(final, "predict_latent"):
-        return estimator.predict_proba(X) @ np.arange(len(estimator.classes_))
+        return ordered_probabilities(estimator, X) @ np.arange(len(class_order(estimator)))
     rows = estimator[:-1].transform(X) if final is not estimator else X
     return final.predict_latent(rows)
 
@@ -336,7 +435,7 @@ class SemiSupervisedScorer:
                 f"{type(model).__name__} minimises no semi-supervised risk, which this score is an "
                 "estimate of. Use OrdinalScorer."
             )
-        classes = model.classes_
+        classes = class_order(model)
         n_classes = len(classes)
         codes = known_codes(y, classes, _missing_label(self, estimator))
         counts = np.bincount(codes + 1, minlength=n_classes + 1).astype(float)
@@ -353,8 +452,8 @@ class SemiSupervisedScorer:
         empty = (class_counts == 0) & (np.arange(n_classes) != removed)
         if n_unlabeled and weight and empty.any():
             raise ValueError(
-                f"The held-out rows have no label of class {classes[empty][0]!r}. Use fewer or "
-                "larger test parts that hold all classes, or unlabeled_weight=0."
+                f"The held-out rows have no label of class {as_written(classes[empty][0])}. Use "
+                "fewer or larger test parts that hold all classes, or unlabeled_weight=0."
             )
         risk = Risk(weight if n_unlabeled else 0.0, removed)
         table = risk.label_weights(class_counts, max(n_unlabeled, 1.0), prior).main

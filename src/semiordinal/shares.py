@@ -24,16 +24,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._decide import weigh_shares
 from ._decide.offsets import offsets_at_shares
-from ._decide.share_moments import ShareEstimate
-from ._rows.labels import shifted_prior
+from ._decide.share_moments import ShareEstimate, most_likely_shares
 from ._utils.checks import check_choice, check_number
 from ._utils.typing import Array, Codes
 
 __all__ = ["METHODS", "ClassShares", "estimate_class_shares"]
 
-METHODS = ("auto", "moments", "em", "prediction_powered")
-_BOOTSTRAPS = 50
-_MOST_ROWS = 500  # for each run of EM
+METHODS = ("moments", "em", "prediction_powered")
+_BOOTSTRAPS = 40
+_SLOPES = np.geomspace(0.5, 2.0, 9)
+_MOST_ROWS = 1000  # of the table, for each of these
 _LEAST = 1e-6
 
 
@@ -50,7 +50,8 @@ class ClassShares:
     method : str
         How they were estimated.
     labels_are_random : bool
-        Whether the labelled rows look like a random draw of the table's rows.
+        Whether the labelled rows can pass for a random draw of the table's rows: class shares
+        of both look alike.
     n_rows : int
         Rows of the table.
     """
@@ -66,7 +67,7 @@ class ClassShares:
 
 
 def estimate_class_shares(
-    model: Any, X: Any, *, method: str = "auto", level: float = 0.9, random_state: Any = 0
+    model: Any, X: Any, *, method: str = "moments", level: float = 0.9, random_state: Any = 0
 ) -> ClassShares:
     """Class shares of rows without labels.
 
@@ -77,13 +78,14 @@ def estimate_class_shares(
         `KernelOrdinalClassifierCV` or `CalibratedOrdinalClassifier`.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows whose class shares are asked for; not those that have the labels.
-    method : {"auto", "moments", "em", "prediction_powered"}, default="auto"
+    method : {"moments", "em", "prediction_powered"}, default="moments"
         "moments" and "em" need rows of a class to look alike with and without a label, however
         labels were drawn: the shares at which means of functions of the scores are those of
         the rows, changed smoothly in the class order; and those of the largest likelihood,
-        with intervals by bootstrap. "prediction_powered" corrects the labels' shares by what
-        scores say of the rows, and needs labels that are a random draw of such rows. "auto"
-        takes this where they look like one, and else "moments".
+        likewise, with intervals by bootstrap, which are too short with few labels.
+        "prediction_powered" corrects the labels' shares by what scores say of the rows. It has
+        the shortest intervals, and needs labels that are a random draw of such rows: where they
+        are not, its intervals miss.
     level : float, default=0.9
         Of the intervals.
     random_state : int, Generator or None, default=0
@@ -103,25 +105,46 @@ def estimate_class_shares(
             "or CalibratedOrdinalClassifier, fitted to two labels of a class at least."
         )
     held_out, codes = _log_odds(model.held_out_cumulative_), model.held_out_codes_
+    unseen = np.bincount(codes, minlength=len(model.class_order_)) == 0
+    if unseen.any():
+        raise ValueError(
+            f"No row of class {model.class_order_[unseen].tolist()[0]!r} was held out when the "
+            "model was fitted, so its share cannot be told. Fit to labelled rows of every class."
+        )
     unlabeled = _log_odds(model.predict_cumulative(X))
     evidence = weigh_shares(held_out, codes, unlabeled)
-    is_random = evidence.case[0]
-    if method == "auto":
-        method = "prediction_powered" if is_random else "moments"
     if method == "moments":
         estimate = evidence.estimate
     elif method == "em":
-        estimate = _by_em(held_out, codes, unlabeled, np.random.default_rng(random_state))
+        estimate = _by_likelihood(held_out, codes, unlabeled, np.random.default_rng(random_state))
     else:
         estimate = _prediction_powered(held_out, codes, unlabeled)
     low, high = estimate.interval(level)
     return ClassShares(
-        model.classes_, estimate.shares, low, high, level, method, is_random, len(unlabeled)
+        model.class_order_,
+        estimate.shares,
+        low,
+        high,
+        level,
+        method,
+        evidence.same_if_wrong >= 0.5,
+        len(unlabeled),
     )
 
 
 def _log_odds(cumulative: Array) -> Array:
     return np.asarray(logit(np.clip(cumulative, _LEAST, 1 - _LEAST)))
+
+
+def _calibration(log_odds: Array, codes: Codes, shares: Array) -> tuple[float, Array]:
+    """Slope and offsets of log-odds at which rows of these classes are likeliest."""
+    own = np.arange(len(codes)), codes
+    best = -np.inf, 1.0, np.zeros(log_odds.shape[1])
+    for slope in _SLOPES:
+        offsets = offsets_at_shares(slope * log_odds, shares)
+        likelihood = float(np.log(_probabilities(slope * log_odds, offsets)[own]).sum())
+        best = max(best, (likelihood, slope, offsets), key=lambda found: found[0])
+    return best[1], best[2]
 
 
 def _probabilities(log_odds: Array, offsets: Array) -> Array:
@@ -150,27 +173,28 @@ def _prediction_powered(held_out: Array, codes: Codes, unlabeled: Array) -> Shar
     return ShareEstimate(shares / shares.sum(), np.sqrt(spread))
 
 
-def _by_em(
+def _by_likelihood(
     held_out: Array, codes: Codes, unlabeled: Array, random: np.random.Generator
 ) -> ShareEstimate:
     """Shares of the largest likelihood, with the deviation of bootstrap draws."""
     n_classes = held_out.shape[1] + 1
-    few = unlabeled[np.argsort(unlabeled.sum(axis=1))]
-    few = few[np.linspace(0, len(few) - 1, min(len(few), _MOST_ROWS)).astype(int)]
+    n_rows = min(len(unlabeled), _MOST_ROWS)
+    some = unlabeled[random.permutation(len(unlabeled))[:n_rows]]
+    counts = np.bincount(codes, minlength=n_classes) + 0.5
+    before = counts / counts.sum()
 
-    def shares(labels: Codes, rows: Codes) -> Array:
-        counts = np.bincount(codes[labels], minlength=n_classes) + 0.5
-        before = counts / counts.sum()
-        offsets = offsets_at_shares(held_out[labels], before)
-        return shifted_prior(_probabilities(few[rows], offsets), before)
+    def estimate(labels: Codes, rows: Codes) -> ShareEstimate:
+        slope, offsets = _calibration(held_out[labels], codes[labels], before)
+        return most_likely_shares(_probabilities(slope * some[rows], offsets) / before, before)
 
     by_class = [np.flatnonzero(codes == code) for code in range(n_classes)]
     draws = [
-        shares(
+        estimate(
             np.concatenate([random.choice(part, len(part)) for part in by_class if len(part)]),
-            random.choice(len(few), len(few)),
-        )
+            random.choice(n_rows, n_rows),
+        ).shares
         for _ in range(_BOOTSTRAPS)
     ]
-    estimate = shares(np.arange(len(codes)), np.arange(len(few)))
-    return ShareEstimate(estimate, np.std(draws, axis=0))
+    found = estimate(np.arange(len(codes)), np.arange(n_rows))
+    # What smoothness hides from draws is in the curvature at the estimate.
+    return ShareEstimate(found.shares, np.hypot(np.std(draws, axis=0), found.standard_error))

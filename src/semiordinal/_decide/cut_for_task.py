@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from .._rows.class_order import class_order
 from .._utils.typing import Array
 from .prediction import BaseCumulativeClassifier
 
@@ -37,10 +38,9 @@ class CutForTask(BaseCumulativeClassifier):
         return self
 
     @property
-    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
+    def class_order_(self) -> NDArray[Any]:  # type: ignore[override]
         """Of the classifier."""
-        classes: NDArray[Any] = self.estimator.classes_
-        return classes
+        return class_order(self.estimator)
 
     def predict_cumulative(self, X: Any) -> Array:
         """The classifier's own probabilities.

@@ -325,8 +325,9 @@ def decide(
     With ``kind="auto"``: as far as given class shares can be trusted, those at which the
     unlabelled rows have them, drawn to the labelled rows' as far as these contradict the model.
     What the shares do not set then, the labelled rows do in two ways, whose errors differ: half
-    calibrated, half the model's own. As far as they cannot be trusted, or where none are given:
-    calibrated thresholds if their gain exceeds ``safety`` standard errors, else the model's own.
+    calibrated, half the model's own. As far as they cannot be trusted, or where none are given,
+    likewise by estimated shares where the rows' differ from the labels', and else calibrated
+    thresholds if their gain exceeds ``safety`` standard errors, or the model's own.
     The model's own are left out where labels are not a random draw, since they are right for the
     labels' shares alone.
 
@@ -361,19 +362,25 @@ def decide(
         if evidence is not None and evidence.given is not None and evidence.trust:
             trust = evidence.trust
             rules.append((trust, _Rule(evidence.given, None, evidence.random_if_right / 2)))
-        if trust < 1:
-            own_share = 1.0 if evidence is None else evidence.random_if_wrong
+        same = 1.0 if evidence is None else evidence.same_if_wrong
+        if trust < 1 and same < 1:
+            assert evidence is not None
+            estimated = _Rule(evidence.estimate.shares, None, 0.0)
+            rules.append(((1 - trust) * (1 - same), estimated))
+        if trust < 1 and same > 0:
+            calibrated = _Rule(class_prior if evidence is None else evidence.of_labels, 0.0, 0.0)
+            own_share = 1.0
             added = rows.gain(held_out.predicted, rows.classes(rows.cross_fit([(1.0, calibrated)])))
             if added.exceeds(safety):
                 own_share = 0.0
-            elif not trust and own_share == 1:
+            elif not trust and same == 1:
                 why = (
                     "Thresholds are the model's own: calibrated ones would change the "
                     f"cross-validated {task.replace('_', '-')} loss by {-added.mean:+.3g} ± "
                     f"{added.se:.2g}, which is not a fall by more than {safety:g} standard errors."
                 )
                 return rows.unchanged(shares, baseline, why)
-            rules.append((1 - trust, replace(calibrated, own_share=own_share)))
+            rules.append(((1 - trust) * same, replace(calibrated, own_share=own_share)))
     found = [rule.calibrate(rows.scores(rule.shares)) for _, rule in rules]
     prior_share = sum(w * each.prior_share for (w, _), each in zip(rules, found, strict=True))
     slope = sum(w * each.slope for (w, _), each in zip(rules, found, strict=True))
@@ -381,10 +388,10 @@ def decide(
     final_cuts = rows.final_cuts(rules, found)
     return Decision(
         final_cuts,
-        "prior" if trust else "calibrated",
+        "prior" if prior_share else "calibrated",
         prior_share,
         rows.gain(baseline, rows.classes(cuts)),
-        _reason_at_prior(found[0], prior_share) if trust else _CALIBRATED,
+        _reason_at_prior(found[0], prior_share) if prior_share else _CALIBRATED,
         slope / final.moments[1],
         rows.distances(cuts, final_cuts),
     )

@@ -1,10 +1,10 @@
 """Contiguous sets of classes that hold the true one with a given probability.
 
-Around each row's median class a set grows by the more probable of its two neighbours, until it is
-the whole range. The level of a class is the probability of the set that it joins: the smallest
-one at which sets hold it. Of labelled rows that models have not seen, the levels of the true
-classes say how far sets must grow, whether the probabilities are right or not: for a new row of
-the same population, the level of its class is as likely to be at any place among theirs.
+A row's set holds its median class, all classes that are probable enough, and what lies between
+them. The level of a class is one less the largest probability of it and of those further out:
+the smallest level at which sets hold it. Of labelled rows that models have not seen, the levels
+of the true classes say how far sets must go, whether the probabilities are right or not: for a
+new row of the same population, the level of its class is as likely to be at any place among theirs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_consistent_length
 
+from .._rows.labels import known_codes
 from .._utils.checks import check_flag, check_number
 from .._utils.text import join_names, pluralize
 from .._utils.typing import Array, Codes
@@ -26,30 +29,23 @@ _DIGITS = 10  # of probabilities that count, so that rounding errors change no s
 
 
 def set_levels(cumulative: Array) -> Array:
-    """The probability of the set that each class joins, from the median class outwards: (n, K).
+    """How improbable each class is, and all that are further from the median class: (n, K).
+
+    The median class itself has a level of zero.
 
     Examples
     --------
-    >>> set_levels(np.array([[0.1, 0.6, 0.9]])).round(3)  # probabilities .1, .5, .3 and .1
-    array([[0.8, 0. , 0.5, 0.8]])
+    >>> set_levels(np.array([[0.1, 0.6, 0.7]])).round(3)  # probabilities .1, .5, .1 and .3
+    array([[0.9, 0. , 0.7, 0.7]])
     """
     cumulative = np.maximum.accumulate(cumulative, axis=1)
-    probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0).round(_DIGITS)
+    probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
     places = np.arange(probabilities.shape[1])
     median = (cumulative < 0.5).sum(axis=1)[:, None]
-    # Sets reach a class through those before it, so it joins with the least probable of them.
-    above = np.where(places > median, probabilities, np.inf)
-    below = np.where(places < median, probabilities, np.inf)
-    least = np.minimum(
-        np.minimum.accumulate(above, axis=1),
-        np.minimum.accumulate(below[:, ::-1], axis=1)[:, ::-1],
-    )
-    levels = np.empty_like(probabilities)
-    for code in places:
-        is_before = (median < places) & (places < code) | (code < places) & (places < median)
-        is_inside = (least > least[:, [code]]) | is_before
-        levels[:, code] = (probabilities * is_inside).sum(axis=1)
-    return levels.round(_DIGITS)
+    at_or_above = np.maximum.accumulate(probabilities[:, ::-1], axis=1)[:, ::-1]
+    at_or_below = np.maximum.accumulate(probabilities, axis=1)
+    levels = 1 - np.where(places > median, at_or_above, at_or_below)
+    return np.where(places == median, 0.0, levels).round(_DIGITS)
 
 
 def level_limits(
@@ -90,9 +86,6 @@ def level_limits(
     >>> level_limits(levels, codes, np.ones(9), 2, coverage=0.8, per_class=True)
     array([0.7, inf])
     """
-    counts = np.bincount(codes, minlength=n_classes)
-    # A class's only row was not held out, or by models that do not know the class.
-    levels = np.where(counts[codes] == 1, np.inf, levels)
     weights = _without_chance(weights / weights.mean(), codes) if len(weights) else weights
     limits = np.full(n_classes, np.inf)
     for code in range(n_classes):
@@ -101,6 +94,23 @@ def level_limits(
         rows = of_class if per_class else np.full(len(codes), True)
         limits[code] = _limit(levels[rows], weights[rows], of_row, coverage)
     return limits
+
+
+def held_out_limits(
+    cumulative: Array, codes: Codes, weights: Array, coverage: float, per_class: bool = False
+) -> Array:
+    """As `level_limits`, from cumulative probabilities of the rows that a fit held out.
+
+    Examples
+    --------
+    >>> cumulative, codes = np.tile([[0.8, 0.9]], (20, 1)), np.repeat([0, 1], [18, 2])
+    >>> held_out_limits(cumulative, codes, np.ones(20), coverage=0.8)
+    array([0., 0., 0.])
+    """
+    levels = set_levels(cumulative)[np.arange(len(codes)), codes]
+    # A class's only row was not held out, or by models that do not know the class.
+    levels[np.bincount(codes)[codes] == 1] = np.inf
+    return level_limits(levels, codes, weights, cumulative.shape[1] + 1, coverage, per_class)
 
 
 def _without_chance(weights: Array, codes: Codes) -> Array:
@@ -153,11 +163,9 @@ def mean_set_size(cumulative: Array, codes: Codes, weights: Array, coverage: flo
     >>> mean_set_size(cumulative, np.tile([1, 0], 10), np.ones(20), coverage=0.9)
     1.0
     """
-    n_rows, n_classes = len(codes), cumulative.shape[1] + 1
-    levels = set_levels(cumulative)
-    own = levels[np.arange(n_rows), codes]
-    limits = level_limits(own, codes, weights, n_classes, coverage)
-    low, high = contiguous_sets(levels, limits, (cumulative < 0.5).sum(axis=1)).T
+    limits = held_out_limits(cumulative, codes, weights, coverage)
+    median = (cumulative < 0.5).sum(axis=1)
+    low, high = contiguous_sets(set_levels(cumulative), limits, median).T
     return float(np.average(high - low + 1, weights=weights))
 
 
@@ -172,29 +180,25 @@ def fewest_rows(coverage: float) -> int:
     return math.ceil(round(coverage / (1 - coverage), _DIGITS))
 
 
-def find_set_limits(model: Any, coverage: Any, per_class: Any) -> Array:
+def find_set_limits(model: Any, coverage: Any, per_class: Any, held_out: Any = None) -> Array:
     """Up to which level of its own each class is in a fitted classifier's sets.
 
     Raises where there can be no such sets, and warns where classes are in all of them for want
-    of labels.
+    of labels. ``held_out`` are rows and labels in place of those that the fit held out.
     """
     check_number("coverage", coverage, 0.0, 1.0)
     if coverage in (0, 1):
         raise ValueError(f"coverage={coverage!r} must be between 0 and 1, such as 0.9.")
     check_flag("per_class", per_class)
-    if not model._holds_rows_out:
-        name = type(model).__name__
-        raise ValueError(
-            f"{name} holds no labelled rows out in fitting, by which prediction sets are "
-            f"calibrated. Fit CalibratedOrdinalClassifier({name}(...)), or use "
-            "AutoOrdinalClassifier, LinearOrdinalClassifierCV or KernelOrdinalClassifierCV."
-        )
-    classes = model.classes_
-    codes = getattr(model, "held_out_codes_", np.empty(0, dtype=np.intp))
-    cumulative = getattr(model, "held_out_cumulative_", np.empty((0, len(classes) - 1)))
-    weights = getattr(model, "held_out_weights_", np.ones(len(codes)))
-    levels = set_levels(cumulative)[np.arange(len(codes)), codes]
-    limits = level_limits(levels, codes, weights, len(classes), float(coverage), bool(per_class))
+    settings = float(coverage), bool(per_class)
+    classes = model.class_order_
+    if held_out is None:
+        codes, cumulative, weights = _rows_of_fit(model)
+        limits = held_out_limits(cumulative, codes, weights, *settings)
+    else:
+        codes, cumulative = _given_rows(model, held_out)
+        levels = set_levels(cumulative)[np.arange(len(codes)), codes]
+        limits = level_limits(levels, codes, np.ones(len(codes)), len(classes), *settings)
     unlimited = np.isinf(limits)
     if unlimited.any():
         shortage = _describe_shortage(classes, codes, coverage, per_class, unlimited)
@@ -202,10 +206,45 @@ def find_set_limits(model: Any, coverage: Any, per_class: Any) -> Array:
     return limits
 
 
+def _rows_of_fit(model: Any) -> tuple[Codes, Array, Array]:
+    """Labelled rows that a fit held out: positions of classes, probabilities and weights."""
+    if not model._holds_rows_out:
+        name = type(model).__name__
+        raise ValueError(
+            f"{name} holds no labelled rows out in fitting, by which prediction sets are "
+            f"calibrated. Fit CalibratedOrdinalClassifier({name}(...)), AutoOrdinalClassifier, "
+            "LinearOrdinalClassifierCV or KernelOrdinalClassifierCV; or give labelled rows that "
+            "were not fitted to: predict_set(X, held_out=(X_labeled, y_labeled))."
+        )
+    codes = getattr(model, "held_out_codes_", np.empty(0, dtype=np.intp))
+    cumulative = getattr(model, "held_out_cumulative_", np.empty((0, len(model.class_order_) - 1)))
+    return codes, cumulative, getattr(model, "held_out_weights_", np.ones(len(codes)))
+
+
+def _given_rows(model: Any, held_out: Any) -> tuple[Codes, Array]:
+    """Labelled rows that were given: positions of classes, and probabilities."""
+    if not isinstance(held_out, tuple | list) or len(held_out) != 2:
+        raise ValueError("held_out must be a pair: rows that were not fitted to, and their labels.")
+    X, y = held_out
+    codes = known_codes(y, model.class_order_, model.missing_label)
+    check_consistent_length(X, codes)
+    labeled = np.flatnonzero(codes >= 0)
+    if not len(labeled):
+        raise ValueError("held_out holds no labelled row; give rows with labels.")
+    cumulative = model._codes_and_cumulative(_safe_indexing(X, labeled))[1]
+    return codes[labeled], cumulative
+
+
 def _describe_shortage(
     classes: NDArray[Any], codes: Codes, coverage: float, per_class: bool, unlimited: NDArray[Any]
 ) -> str:
     """Why classes are in every set."""
+    if not len(codes):
+        return (
+            "The model holds no labelled rows to calibrate sets by: no class had two labels, or it "
+            "was fitted by an earlier version. So only all classes together are sure to hold the "
+            "true one. Fit it again, with more labels."
+        )
     needed = pluralize(fewest_rows(coverage), "labelled row")
     if per_class:
         return (

@@ -34,11 +34,16 @@ _RANDOM, _RIGHT = 0.7, 0.8
 _CERTAIN = 0.95  # a probability from here on counts as one
 _EQUAL = 0.75  # how often as many labels of each class are asked for, if collected class by class
 _FULL = 0.75  # how many classes have rows enough, where as many of each are asked for
+_SAME = 0.25  # how often the rows have the labels' shares even then, as where classes are quantiles
 _ASK_FOR_SHARES = (
     " If you know the class shares of the rows, give them as class_prior (--class-prior); "
     "'estimate' estimates them."
 )
 _ESTIMATED = " So the estimated shares are used."
+WITHOUT_UNLABELED = "The class shares change no prediction, since there are no unlabelled rows."
+_WITHOUT_HELD_OUT = (
+    "The class shares change no prediction, since no labelled row could be held out."
+)
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,16 @@ class ShareEvidence:
     log_evidence : dict
         For each case, a pair of whether labels are a random draw and whether given shares are
         right: the logarithm of its probability, up to a constant.
+    same_by_class : float
+        The probability that the rows have the shares of labels that were collected class by
+        class, where given shares are wrong, or none are given.
     """
 
     given: Array | None
     of_labels: Array
     estimate: ShareEstimate
     log_evidence: dict[tuple[bool, bool], float]
+    same_by_class: float = 0.0
 
     @cached_property
     def probabilities(self) -> dict[tuple[bool, bool], float]:
@@ -98,10 +107,15 @@ class ShareEvidence:
         return _snapped(random / (random + other)) if random + other > 0 else 1.0
 
     @property
+    def same_if_wrong(self) -> float:
+        """The probability that the rows have the labels' shares, if given ones are wrong."""
+        return _snapped(self.random_if_wrong + (1 - self.random_if_wrong) * self.same_by_class)
+
+    @property
     def fallback(self) -> Array:
         """Shares to use where given ones cannot be trusted."""
-        random = self.random_if_wrong
-        return random * self.of_labels + (1 - random) * self.estimate.shares
+        same = self.same_if_wrong
+        return same * self.of_labels + (1 - same) * self.estimate.shares
 
     @property
     def shares(self) -> Array:
@@ -114,7 +128,7 @@ class ShareEvidence:
         """What all of this means for the user; empty where labels are as they should be."""
         is_random, is_right = self.case
         if self.given is None:
-            return "" if is_random else self._sentence_without_shares(classes)
+            return "" if self.same_if_wrong >= 0.5 else self._sentence_without_shares(classes)
         if is_right and is_random:
             text = "The labels and the unlabelled rows agree with the class shares given."
         elif is_right:
@@ -135,7 +149,7 @@ class ShareEvidence:
                 if is_random
                 else "The labelled rows were not drawn at random either."
             )
-            followed = "shares of the labels" if is_random else "estimated shares"
+            followed = "shares of the labels" if self.same_if_wrong >= 0.5 else "estimated shares"
             text += "" if self.trust else f" So the {followed} are used instead."
         if 0 < self.trust < 1:
             text += f" This is not certain, so the given shares count for {self.trust:.0%}."
@@ -174,8 +188,7 @@ def shares_reason(
         return text
     if is_of_labels(class_prior):
         return ""
-    why = "no labelled row could be held out" if n_unlabeled else "there are no unlabelled rows"
-    return f"The class shares change no prediction, since {why}."
+    return _WITHOUT_HELD_OUT if n_unlabeled else WITHOUT_UNLABELED
 
 
 def offsets_by_evidence(
@@ -199,7 +212,7 @@ def offsets_by_evidence(
         random = evidence.random_if_right
         share = evidence.trust * (random * of_random + 1 - random)
         offsets = share * at_given
-    estimated = (1 - evidence.trust) * (1 - evidence.random_if_wrong)
+    estimated = (1 - evidence.trust) * (1 - evidence.same_if_wrong)
     if estimated:
         offsets = offsets + estimated * offsets_at_shares(unlabeled, evidence.estimate.shares)
     return offsets, float(share)
@@ -263,9 +276,11 @@ def weigh_shares(
     posterior = (np.diag(smooth) - np.outer(smooth, smooth)) / (counts.sum() + n_classes + 1)
     uniform = np.full(n_classes, 1 / n_classes)
     flat = (np.diag(uniform) - np.outer(uniform, uniform)) / (n_classes + 1)
+    same = np.log(_SAME) + moments.log_density(of_labels)
+    same_or_any = np.logaddexp(same, np.log(1 - _SAME) + moments.log_density(uniform, flat))
     of_cases = {
         (True, False): random + moments.log_density(smooth, posterior),
-        (False, False): by_class + moments.log_density(uniform, flat),
+        (False, False): by_class + same_or_any,
     }
     if given is not None:
         at_given = moments.log_density(given)
@@ -277,7 +292,13 @@ def weigh_shares(
         + np.log(_RIGHT if is_right else 1 - _RIGHT)
         for (is_random, is_right), value in of_cases.items()
     }
-    return ShareEvidence(given, of_labels, moments.estimate(smooth), log_evidence)
+    return ShareEvidence(
+        given,
+        of_labels,
+        moments.estimate(smooth),
+        log_evidence,
+        float(np.exp(same - same_or_any)),
+    )
 
 
 def _calibrating_offsets(odds: Array, codes: Codes, weights: Array) -> Array:

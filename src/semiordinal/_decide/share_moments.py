@@ -7,6 +7,7 @@ rows estimate E_y[h], however they were drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ _LEAST_FREEDOM = 3.0
 _LOOSENESS = 2.0  # standard deviation of the linear tilt beforehand, k times that of degree k
 _MOST_STEPS = 50
 _CONVERGED = 1e-6
-_LEAST = 1e-9
+_LEAST = 1e-9  # a share
 
 
 @dataclass(frozen=True)
@@ -74,33 +75,79 @@ class ClassMoments:
         )
 
     def estimate(self, start: Array) -> ShareEstimate:
-        """The shares of the unlabelled rows, a smooth change of those to start from.
+        """The shares of the unlabelled rows, a smooth change of those to start from."""
 
-        They are ``π ∝ start · exp(Σ_k a_k P_k)`` with P_k the Legendre polynomials of the place
-        in the class order, and a_k normal beforehand, the less variable the rougher P_k is. What
-        the rows do not tell is left as it is to start from.
-        """
-        n_classes = len(start)
-        basis = legvander(np.linspace(-1, 1, n_classes), n_classes - 1)[:, 1:]
-        precision = np.square(np.arange(1, n_classes) / _LOOSENESS)
-        tilt = np.zeros(n_classes - 1)
-        shares = start
-        for _ in range(_MOST_STEPS):
+        def score(shares: Array, slopes: Array) -> tuple[Array, Array]:
             spread = self.unlabeled_covariance + np.einsum("y,yde->de", shares**2, self.covariances)
-            slopes = (shares[:, None] * (basis - shares @ basis)).T  # of the shares in the tilt
             weighted = slopes @ self.means @ np.linalg.inv(spread)
-            curvature = weighted @ self.means.T @ slopes.T + np.diag(precision)
-            step = np.linalg.solve(
-                curvature, weighted @ (self.unlabeled - shares @ self.means) - precision * tilt
-            )
-            tilt = tilt + step * min(1.0, 1 / np.abs(step).max())
-            exponent = basis @ tilt
-            shares = start * np.exp(exponent - exponent.max())
-            shares = shares / shares.sum()
-            if np.abs(step).max() < _CONVERGED:
-                break
-        variance = np.einsum("ky,kl,ly->y", slopes, np.linalg.inv(curvature), slopes)
-        return ShareEstimate(shares, np.sqrt(variance))
+            gradient = weighted @ (self.unlabeled - shares @ self.means)
+            return gradient, weighted @ self.means.T @ slopes.T
+
+        return smooth_change(start, score)
+
+
+def most_likely_shares(ratios: Array, start: Array, looseness: float = _LOOSENESS) -> ShareEstimate:
+    """Shares of the largest likelihood, a smooth change of those to start from.
+
+    Parameters
+    ----------
+    ratios : array of shape (n, K)
+        Probabilities of each row's classes where these have the shares to start from, divided
+        by these shares.
+    start : array of shape (K,)
+    looseness : float
+        The standard deviation of the linear tilt beforehand; the larger, the less smooth.
+
+    Examples
+    --------
+    >>> ratios = np.repeat([[1.9, 0.1], [0.1, 1.9]], [80, 20], axis=0)
+    >>> most_likely_shares(ratios, np.array([0.5, 0.5]), looseness=100.0).shares.round(3)
+    array([0.833, 0.167])
+    """
+
+    def score(shares: Array, slopes: Array) -> tuple[Array, Array]:
+        by_row = ratios @ slopes.T / (ratios @ shares)[:, None]
+        return by_row.sum(axis=0), by_row.T @ by_row
+
+    return smooth_change(start, score, looseness)
+
+
+def smooth_change(
+    start: Array,
+    score: Callable[[Array, Array], tuple[Array, Array]],
+    looseness: float = _LOOSENESS,
+) -> ShareEstimate:
+    """Shares at which a gradient is zero, near those to start from.
+
+    They are ``π ∝ start · exp(Σ_k a_k P_k)`` with P_k the Legendre polynomials of the place in
+    the class order, and a_k normal beforehand, the less variable the rougher P_k is. What the
+    rows do not tell is left as it is to start from.
+
+    Parameters
+    ----------
+    start : array of shape (K,)
+    score : callable
+        From shares and their slopes in the tilt (K − 1, K) to gradient and information.
+    looseness : float
+    """
+    n_classes = len(start)
+    basis = legvander(np.linspace(-1, 1, n_classes), n_classes - 1)[:, 1:]
+    precision = np.square(np.arange(1, n_classes) / looseness)
+    tilt = np.zeros(n_classes - 1)
+    shares = start
+    for _ in range(_MOST_STEPS):
+        slopes = (shares[:, None] * (basis - shares @ basis)).T
+        gradient, information = score(shares, slopes)
+        curvature = information + np.diag(precision)
+        step = np.linalg.solve(curvature, gradient - precision * tilt)
+        tilt = tilt + step * min(1.0, 1 / np.abs(step).max())
+        exponent = basis @ tilt
+        shares = start * np.exp(exponent - exponent.max())
+        shares = shares / shares.sum()
+        if np.abs(step).max() < _CONVERGED:
+            break
+    variance = np.einsum("ky,kl,ly->y", slopes, np.linalg.inv(curvature), slopes)
+    return ShareEstimate(shares, np.sqrt(variance))
 
 
 def leading_functions(labeled: Array, unlabeled: Array, weights: Array) -> tuple[Array, Array]:

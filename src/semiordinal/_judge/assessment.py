@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ FLOOR = "constant"
 # What a model may be compared with, the most telling first.
 _EQUALS = ("without_shares", "SV-CV", "SV", "linear", FLOOR)
 _DIGITS = 4  # of probabilities in model files
+_LEAST_DOUBT, _TINY = 0.01, 1e-12
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,16 @@ class Assessment:
         among the labels that were not held out, for every row.
     rows : array of shape (n_held_out,)
         Which of the labelled rows, in their order, were held out.
+    expected : dict of float
+        By how much the model's error exceeds that of another on unlabelled rows, if the model's
+        probabilities are true; known where the two differ by class shares.
     """
 
     classes: list[Any]
     task: str
     predictions: dict[str, HeldOutPredictions]
     rows: Codes
+    expected: dict[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -83,8 +88,20 @@ class Assessment:
         return mean_and_standard_error(held_out.errors(metric or self.metric), held_out.weights)
 
     def change(self, against: str | None = None) -> MeanEstimate:
-        """By how much the model's error exceeds that of another, compared row by row."""
-        other = self.predictions[against or self.against]
+        """By how much the model's error exceeds that of another.
+
+        Where class shares make the difference, few held-out rows lie where predictions differ,
+        and what the probabilities of the unlabelled rows say of it counts too.
+        """
+        against = against or self.against
+        found = self.held_out_change(against)
+        if against not in self.expected:
+            return found
+        return combine_changes(found, self.expected[against], float(self.error(self.name).mean))
+
+    def held_out_change(self, against: str) -> MeanEstimate:
+        """The same by held-out rows alone, compared row by row."""
+        other = self.predictions[against]
         difference = self.model.errors(self.metric) - other.errors(self.metric)
         return mean_and_standard_error(difference, self.model.weights)
 
@@ -115,7 +132,13 @@ class Assessment:
                 name: {metric: self.error(name, metric).standard_error for metric in TASKS}
                 for name in self.predictions
             },
-            "change": {"metric": self.metric, "against": self.against, **change._asdict()},
+            "change": {
+                "metric": self.metric,
+                "against": self.against,
+                **change._asdict(),
+                "held_out": self.held_out_change(self.against)._asdict(),
+                "expected": self.expected.get(self.against),
+            },
             "distances": self.shares_by_distance(),
             "recall": [vars(recall) for recall in self.recalls()],
         }
@@ -131,6 +154,7 @@ class Assessment:
             "weights": None if weights is None else weights.tolist(),
             "predicted": {name: e.predicted.tolist() for name, e in self.predictions.items()},
             "cumulative": None if cumulative is None else cumulative.round(_DIGITS).tolist(),
+            "expected": self.expected,
         }
 
     @classmethod
@@ -149,7 +173,9 @@ class Assessment:
             raise ValueError("its held-out predictions do not fit together")
         if FLOOR not in predicted:
             raise ValueError("its held-out predictions lack those of a constant class")
-        return cls(classes, stored["task"], _same_rows(codes, predicted, cumulative, weights), rows)
+        expected = {str(k): float(v) for k, v in stored.get("expected", {}).items()}
+        by_name = _same_rows(codes, predicted, cumulative, weights)
+        return cls(classes, stored["task"], by_name, rows, expected)
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
@@ -157,13 +183,17 @@ class Assessment:
         codes = getattr(estimator, "held_out_codes_", None)
         if codes is None or not len(codes):
             return None
-        classes = estimator.classes_.tolist()
+        classes = estimator.class_order_.tolist()
         cumulative = estimator.held_out_cumulative_
         if hasattr(estimator, "held_out_classes_"):  # an average of models
             predicted = estimator.held_out_classes_
             rows, weights = estimator.held_out_rows_, estimator.held_out_weights_
             return cls(
-                classes, estimator.task, _same_rows(codes, predicted, cumulative, weights), rows
+                classes,
+                estimator.task,
+                _same_rows(codes, predicted, cumulative, weights),
+                rows,
+                getattr(estimator, "expected_changes_", {}),  # not in older files
             )
         task = _task(estimator)
         probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
@@ -171,6 +201,28 @@ class Assessment:
         weights = getattr(estimator, "held_out_weights_", None)  # not in older files
         rows = np.arange(len(codes))
         return cls(classes, task, _same_rows(codes, by_name, cumulative, weights), rows)
+
+
+def combine_changes(held_out: MeanEstimate, expected: float, error: float) -> MeanEstimate:
+    """A change of the error by held-out rows and by probabilities, each by its precision.
+
+    That of held-out rows is right in the mean, with a known standard error. That by
+    probabilities is as good as these: its own error is taken as half of it and 1 % of the
+    model's error.
+
+    Examples
+    --------
+    >>> found = combine_changes(MeanEstimate(0.03, 0.06), expected=-0.06, error=0.5)
+    >>> round(float(found.mean), 3), round(float(found.standard_error), 3)
+    (-0.042, 0.027)
+    """
+    spread = float(np.nan_to_num(held_out.standard_error, nan=np.inf))
+    if spread == 0:
+        return held_out
+    trusted = 1 / ((expected / 2) ** 2 + (_LEAST_DOUBT * error) ** 2 + _TINY)
+    weight = 1 / spread**2
+    mean = (weight * float(held_out.mean) + trusted * expected) / (weight + trusted)
+    return MeanEstimate(mean, (weight + trusted) ** -0.5)
 
 
 def _task(estimator: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from .._rows.class_order import ordered_probabilities
 from .._rows.labels import encode_labels
 from .._utils.typing import Array, Codes
 from ..metrics import TASKS, quadratic_kappa, task_error, task_losses
@@ -41,6 +42,11 @@ class HeldOutPredictions:
                 raise ValueError(f"{field.name} must be known of all parts or none.")
             joined[field.name] = None if n_absent else np.concatenate(values)
         return cls(**joined)
+
+    def take(self, rows: Any) -> HeldOutPredictions:
+        """Some of the rows."""
+        known = {name: part[rows] for name, part in vars(self).items() if part is not None}
+        return replace(self, **known)
 
     def scores(self) -> dict[str, float]:
         """The mean absolute, zero-one and squared error, and the quadratic kappa.
@@ -91,7 +97,7 @@ def predict_held_out(
     rows = _safe_indexing(X, test)
     cumulative = None
     if with_probabilities and hasattr(fitted, "predict_proba"):
-        cumulative = fitted.predict_proba(rows).cumsum(axis=1)[:, :-1]
+        cumulative = ordered_probabilities(fitted, rows).cumsum(axis=1)[:, :-1]
     return fitted, HeldOutPredictions(
         encode_labels(y[test], classes).codes,
         encode_labels(fitted.predict(rows), classes).codes,

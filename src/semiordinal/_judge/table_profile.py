@@ -18,6 +18,7 @@ from .._utils.typing import Array, Codes
 _BINS = 10
 MOST_CATEGORIES = 100
 OTHERS = "(others)"
+_MOST_ROWS = 2**53  # which no table has
 
 
 @dataclass
@@ -159,12 +160,22 @@ class TableProfile:
     def from_manifest(cls, stored: dict[str, Any]) -> Self:
         """What `to_manifest` gave; raises where it does not fit together."""
         profile = cls(
-            int(stored["n_rows"]),
+            stored["n_rows"],
             {name: NumberProfile(**each) for name, each in stored["numbers"].items()},
             {name: CategoryProfile(**each) for name, each in stored["categories"].items()},
-            [int(count) for count in stored["predicted"]],
+            stored["predicted"],
         )
-        for each in profile.numbers.values():
-            if len(each.counts) != len(each.edges) + 1 or sorted(each.edges) != each.edges:
+        counts, numbers = [profile.n_rows, *profile.predicted], []
+        for number in profile.numbers.values():
+            if len(number.counts) != len(number.edges) + 1 or sorted(number.edges) != number.edges:
                 raise ValueError("its summary of the training table does not fit together")
+            counts += [number.n_missing, *number.counts]
+            ends = [end for end in (number.low, number.high) if end is not None]
+            numbers += [number.total, *number.edges, *ends]
+        for each in profile.categories.values():
+            counts += [each.n_missing, each.n_single, *each.counts.values(), *each.unknown.values()]
+        if not all(type(n) is int and 0 <= n < _MOST_ROWS for n in counts):
+            raise ValueError("its summary of the training table holds counts that are none")
+        if not all(type(x) in (int, float) and np.isfinite(float(x)) for x in numbers):
+            raise ValueError("its summary of the training table holds numbers that are none")
         return profile

@@ -124,6 +124,8 @@ def change_sentence(assessment: Assessment) -> str:
         return f"{what} {verb} nothing in the {_ERRORS[metric]}, compared with {other}."
     verb = verb.replace("change", "lower" if change.mean < 0 else "raise")
     text = f"{what} {verb} the {_ERRORS[metric]} by {size}, compared with {other}"
+    if assessment.against in assessment.expected:
+        text += ", by held-out rows and by the model's probabilities for the unlabelled rows"
     if not abs(change.mean) > _CLEAR * change.standard_error:
         text += ": too little to tell from chance"
     return f"{text}."

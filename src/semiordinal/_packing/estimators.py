@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 _MOST_FEATURES = 2**31 - 1
-_MOST_JOBS = 1024
+_MOST_JOBS = 256
 
 
 class StoredTrees:
@@ -33,8 +33,7 @@ def new_estimator(stored: StoredTrees, kinds: dict[str, Any]) -> Any:
     known = set(estimator().get_params(deep=False))  # by this version of scikit-learn
     model = estimator(**{name: stored.params[name] for name in known & stored.params.keys()})
     model._validate_params()
-    if getattr(model, "n_jobs", None) is not None and abs(model.n_jobs) > _MOST_JOBS:
-        raise ValueError(f"n_jobs={model.n_jobs} is more than {_MOST_JOBS}.")
+    check_n_jobs(model)
     if stored.n_features is not None:
         model.n_features_in_ = _n_features(stored)
         if stored.feature_names is not None:
@@ -42,6 +41,13 @@ def new_estimator(stored: StoredTrees, kinds: dict[str, Any]) -> Any:
         if is_classifier(model):
             model.classes_ = _classes(stored)
     return model
+
+
+def check_n_jobs(part: Any) -> None:
+    """Raise if an estimator would start more threads or processes than any machine has cores."""
+    n_jobs = getattr(part, "n_jobs", None)
+    if n_jobs is not None and (type(n_jobs) is not int or not -1 <= n_jobs <= _MOST_JOBS):
+        raise ValueError(f"n_jobs={n_jobs!r} is no number from -1 to {_MOST_JOBS}.")
 
 
 def _n_features(stored: StoredTrees) -> int:

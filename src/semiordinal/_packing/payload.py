@@ -82,16 +82,24 @@ def full_name(node: dict[str, Any]) -> str:
 
 
 def rename_types(payload: bytes, rename: Callable[[str], str]) -> bytes:
-    """The payload with other names of types in its schema, and nothing in it compressed."""
+    """The payload with other names of types in its schema, and nothing in it compressed.
+
+    Nodes are numbered, so that each stands for a part of its own. skops takes nodes of one number
+    for one part, whatever else they say: by forty lists, each of which holds the one before
+    twice, a few bytes would be a part of 2⁴⁰ numbers. Arrays are read once, as their file is.
+    """
     buffer = io.BytesIO()
     with ZipFile(io.BytesIO(payload)) as old, ZipFile(buffer, "w", ZIP_STORED) as new:
         for member in old.namelist():
             content = old.read(member)
             if member == SCHEMA_NAME:
                 schema = json.loads(content)
-                for node in typed_nodes(schema):
+                of_file: dict[str, int] = {}
+                for number, node in enumerate(typed_nodes(schema), start=1):
                     module, _, class_name = rename(full_name(node)).rpartition(".")
                     node |= {"__module__": module, "__class__": class_name}
+                    file = node.get("file")
+                    node["__id__"] = of_file.setdefault(str(file), number) if file else number
                 content = json.dumps(schema, indent=2).encode()
             elif not content.startswith(_NPY_START):
                 content = _uncompressed(content)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from .encoders import check_one_hot
+from .estimators import check_n_jobs
 from .nodes import LARGEST_VALUE
 from .objects import package_of, replace_parts, short_name
 
@@ -18,6 +21,7 @@ _FINITE = {
     "bandwidth_",
     "basis_",
     "centers_",
+    "class_prior_",
     "coef_",
     "column_mean_",
     "column_scale_",
@@ -37,13 +41,30 @@ def check_part(part: Any) -> None:
         for function in (part.func, part.inverse_func):
             if function is not None:
                 raise ValueError(f"It has a FunctionTransformer with the function {function}.")
+    if short_name(part) == "sklearn.OneHotEncoder":
+        check_one_hot(part)
+    check_n_jobs(part)
     if package_of(part) != "semiordinal":
         return
+    _add_parameters(part)
     for name in _FINITE & vars(part).keys():
         value = getattr(part, name)
+        if isinstance(value, list | tuple):
+            raise ValueError(f"{name!r} is no array.")
         numbers = np.asarray(value.data if sparse.issparse(value) else value)
         if numbers.dtype.kind == "f" and not np.all(np.abs(numbers) <= LARGEST_VALUE):
             raise ValueError(f"{name!r} holds NaN, infinity or numbers that are too large.")
+
+
+def _add_parameters(part: Any) -> None:
+    """Give an estimator of an older file the parameters that there were not yet, by default."""
+    if not hasattr(part, "get_params"):
+        return
+    for name, parameter in inspect.signature(type(part)).parameters.items():
+        if not hasattr(part, name):
+            if parameter.default is inspect.Parameter.empty:
+                raise ValueError(f"A {type(part).__name__} lacks its parameter {name!r}.")
+            setattr(part, name, parameter.default)
 
 
 def check_predictions(model: Any) -> None:
@@ -66,13 +87,16 @@ def check_predictions(model: Any) -> None:
 
 def _row(model: Any) -> Any:
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    first = next(step for step in steps if not isinstance(step, (str, type(None))))  # "passthrough"
+    steps = [step for step in steps if step is not None and step != "passthrough"]
+    if not all(hasattr(step, "transform") for step in steps[:-1]):
+        raise ValueError("A step before the last does not transform columns.")
+    first = steps[0]
     if short_name(first) == "semiordinal.TypedColumns":
         return _frame(first.get_feature_names_out(), None)
+    if not 0 < first.n_features_in_ <= _MOST_COLUMNS:
+        raise ValueError(f"{first.n_features_in_} is no number of columns.")
     if _has_categories(model):
         return None
-    if first.n_features_in_ > _MOST_COLUMNS:
-        raise ValueError(f"{first.n_features_in_} columns are too many.")
     names = getattr(first, "feature_names_in_", None)
     return np.zeros((1, first.n_features_in_)) if names is None else _frame(names, 0.0)
 

@@ -25,6 +25,8 @@ from .risks import Convexity, certify_convexity
 
 # Smallest gap between thresholds where the objective is infinite at zero.
 SMALLEST_GAP = 1e-9
+# A smaller l2 counts as none where an objective may fall without bound.
+SMALLEST_PENALTY = 1e-12
 # Up to a gap of one the order penalty is positive; at two, Adam meets none for some steps.
 _WIDE_GAP = 2.0
 
@@ -249,9 +251,13 @@ class Objective:
 
     @property
     def has_minimum(self) -> bool:
-        """Whether l2 > 0 gives it a minimum: slopes are bounded, or it is convex."""
+        """Whether l2 gives it a minimum that can be computed: slopes are bounded, or it is convex.
+
+        With a smaller penalty than the smallest, the minimum is so far away that its value is
+        rounding.
+        """
         bounded_slopes = np.isfinite(self.risk.loss.margin.lipschitz)
-        return self.l2 > 0 and (bool(bounded_slopes) or self.is_convex)
+        return self.l2 >= SMALLEST_PENALTY and (bool(bounded_slopes) or self.is_convex)
 
     @property
     def is_corrected(self) -> bool:

@@ -189,8 +189,9 @@ def _at_own_label(row_weights: Array) -> Array:
 
 
 def _per_row(class_counts: Array, class_prior: Array, included: NDArray[np.bool_]) -> Array:
-    """π_y/n_y for the classes included, each of which has a labelled row; zero for others."""
-    return np.divide(class_prior, class_counts, out=np.zeros(len(class_counts)), where=included)
+    """π_y/n_y for the classes included that have a share, and so a labelled row; else zero."""
+    there = included & (class_prior > 0)
+    return np.divide(class_prior, class_counts, out=np.zeros(len(class_counts)), where=there)
 
 
 def _all_but(removed: int, class_counts: Array) -> NDArray[np.bool_]:

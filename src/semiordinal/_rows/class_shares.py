@@ -204,11 +204,14 @@ def is_of_labels(class_prior: Any) -> bool:
     return isinstance(class_prior, str) and class_prior == "labels"
 
 
+def is_unknown(class_prior: Any) -> bool:
+    """Whether class shares are those of the labels, or to be estimated."""
+    return isinstance(class_prior, str) and class_prior in ("labels", ESTIMATED_PRIOR)
+
+
 def given_shares(class_prior: Any, counts: Array, classes: NDArray[Any]) -> Array | None:
     """Class shares that the user knows; None where they are those of labels, or estimated."""
-    if isinstance(class_prior, str) and class_prior in ("labels", ESTIMATED_PRIOR):
-        return None
-    return resolve_prior(class_prior, counts, classes)
+    return None if is_unknown(class_prior) else resolve_prior(class_prior, counts, classes)
 
 
 def check_prior(class_prior: Any) -> Array:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from .._utils.text import join_names
-from .._utils.typing import Array, Codes
+from .._utils.text import as_written, join_names
+from .._utils.typing import Codes
 from .._utils.warning import warn_caller
 
 # More distinct fractional values than this are a measurement, not a set of grades.
@@ -58,7 +58,7 @@ def encode_labels(
         y = y[y.columns[0]]
     if classes is None:
         classes = _categorical_order(y)
-    values = _as_column(y)
+    values = labels_as_column(y)
     missing = is_missing(values, missing_label)
     if missing.all():
         raise ValueError(
@@ -81,7 +81,7 @@ def known_codes(y: Any, classes: NDArray[Any], missing_label: Any = math.nan) ->
     >>> known_codes([3, None, 1], np.array([1, 2, 3]))
     array([ 2, -1,  0])
     """
-    values = _as_column(y)
+    values = labels_as_column(y)
     missing = is_missing(values, missing_label)
     unknown = sorted(set(values[~missing].tolist()) - set(classes.tolist()), key=str)
     if unknown:
@@ -101,9 +101,12 @@ def _categorical_order(y: Any) -> list[Any] | None:
     return None
 
 
-def _as_column(y: Any) -> NDArray[Any]:
+def labels_as_column(y: Any) -> NDArray[Any]:
     if hasattr(y, "to_numpy"):
         values = y.to_numpy()
+        is_whole = str(y.dtype).lower().startswith(("int", "uint", "bool"))
+        if is_whole and values.dtype.kind == "f":  # whole numbers with gaps, which stay whole
+            values = np.array(y.to_list(), dtype=object)
     else:
         values = np.asarray(y)
         if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
@@ -214,69 +217,25 @@ def _warn_of_guesses(ordered: NDArray[Any], missing_label: Any, order_matters: b
 def _given_classes(classes: Any, present: NDArray[Any]) -> NDArray[Any]:
     as_list = list(classes)
     if len(set(as_list)) != len(as_list):
-        raise ValueError(f"classes={as_list!r} names a class twice; name each once, in order.")
+        raise ValueError(
+            f"classes={as_written(as_list)} names a class twice; name each once, in order."
+        )
     unknown = sorted(set(present.tolist()) - set(as_list), key=str)
     if unknown:
+        are_codes = all(isinstance(label, int) for label in unknown)
+        hint = ""
+        if are_codes and all(isinstance(label, str) for label in as_list):
+            hint = (
+                " If a tool passed on numbers in place of the names, give it numbers in the class "
+                "order as y, and leave classes out."
+            )
         raise ValueError(
             f"y holds labels that classes does not name: {join_names(unknown)}. Add them to "
-            f"classes={as_list!r} at their place in the order, or mark those rows as missing."
+            f"classes={as_written(as_list)} at their place in the order, or mark those rows as "
+            f"missing.{hint}"
         )
     ordered = np.asarray(as_list)
     if ordered.tolist() != as_list:  # labels of several types, which an array would make one
         ordered = np.empty(len(as_list), dtype=object)
         ordered[:] = as_list
     return ordered
-
-
-_MOST_ROUNDS = 10_000
-_CONVERGED = 1e-9
-
-
-def shifted_prior(probabilities: Any, training_prior: Any) -> Array:
-    """Priors of rows whose class probabilities were predicted under other priors, by EM.
-
-    It is assumed that the rows of a class look alike in both populations, and only the shares
-    of the classes differ; then ``P'(y | x) ∝ P(y | x) π'_y / π_y``, and the likelihood of the
-    rows, concave in π', is largest where π' is the mean of these (Saerens, Latinne and
-    Decaestecker 2002). The better the probabilities are calibrated, the better the result.
-
-    Parameters
-    ----------
-    probabilities : array of shape (n, K)
-        P(y | x) of the rows, under the training priors.
-    training_prior : array of shape (K,)
-
-    Returns
-    -------
-    array of shape (K,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sure = np.eye(2)[[0, 0, 0, 1]] * 0.98 + 0.01
-    >>> shifted_prior(sure, [0.5, 0.5]).round(2)
-    array([0.76, 0.24])
-    """
-    table = np.asarray(probabilities, dtype=np.float64)
-    before = np.asarray(training_prior, dtype=np.float64)
-    if table.ndim != 2 or not len(table) or before.shape != (table.shape[1],):
-        raise ValueError(
-            "probabilities must have shape (n, K), n at least 1, and training_prior shape (K,)."
-        )
-    totals = table.sum(axis=1)
-    if not (table >= 0).all() or not ((totals > 0) & np.isfinite(totals)).all():
-        raise ValueError(
-            "probabilities must be finite, not negative or NaN, and above zero for a class of each "
-            "row."
-        )
-    if not (before > 0).all() or not np.isfinite(before).all():
-        raise ValueError("training_prior must be above zero, and finite, for every class.")
-    ratios = table / before
-    prior = before / before.sum()
-    for _ in range(_MOST_ROUNDS):
-        joint = ratios * prior
-        updated = (joint / joint.sum(axis=1, keepdims=True)).mean(axis=0)
-        if np.abs(updated - prior).max() < _CONVERGED:
-            return updated
-        prior = updated
-    return prior

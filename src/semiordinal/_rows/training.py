@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,12 +17,15 @@ from sklearn.utils import _safe_indexing, assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from .._utils.computing import blas_threads_for
+from .._utils.text import as_written
 from .._utils.typing import Array
+from .class_order import classes_of_codes
 from .cluster import DaskSource
 from .labels import encode_labels
 from .memory import BlockSum, MatrixRows
 from .parquet import ParquetSource
 from .rows import RowLabels
+from .same_columns import SAME_STEPS, columns_by_name, warn_of_other_scale
 from .sampling import DrawPartial, drawn_rows
 from .sources import BlockSource, Features, RowSource
 from .stream import FinitePartial, StreamedRows, read_stream
@@ -85,7 +89,7 @@ class TrainingRows:
         return replace(
             self,
             matrix=self.in_memory.append(more),
-            labels=_followed(self.labels.head, len(more)),
+            labels=followed(self.labels.head, len(more)),
             n_offered=self.labels.head.n_unlabeled + drawn.n,
         )
 
@@ -93,7 +97,7 @@ class TrainingRows:
         """The labelled rows and at most so many unlabelled ones, all in memory."""
         if isinstance(self.matrix, StreamedRows):
             more = self.matrix.tail.drawn
-            labels = _followed(self.labels.head, len(more))
+            labels = followed(self.labels.head, len(more))
             return replace(self, matrix=self.in_memory.append(more), labels=labels)
         if self.n_unlabeled <= draw.size:
             return self
@@ -136,17 +140,17 @@ def training_rows(
     ``draw`` says how many rows of ``X_unlabeled`` to use.
     """
     X = feature_rows(estimator, X, reset=True, finite=False)
-    X, found, ordered = weighted_labels(X, y, sample_weight, classes, missing_label)
+    X, found, ordered = weighted_labels(estimator, X, y, sample_weight, classes, missing_label)
     if is_source(X_unlabeled):
         return _with_source(estimator, X, found, ordered, X_unlabeled, draw)
     parts, n_offered = [X], None
     if X_unlabeled is not None:
-        more = feature_rows(estimator, X_unlabeled, reset=False, finite=False, fewest=0)
+        more = unlabeled_features(estimator, X_unlabeled, X)
         if draw is not None and more.shape[0] > draw.size:
             n_offered = found.n_unlabeled + more.shape[0]
             more = more[drawn_rows(more.shape[0], draw.size, draw.seed)]
         parts.append(more)
-        found = _followed(found, more.shape[0])
+        found = followed(found, more.shape[0])
     matrix = MatrixRows(parts)
     if finite:
         with blas_threads_for(matrix.n_columns):
@@ -155,7 +159,7 @@ def training_rows(
 
 
 def weighted_labels(
-    X: Any, y: Any, sample_weight: Any, classes: Any, missing_label: Any
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, classes: Any, missing_label: Any
 ) -> tuple[Any, RowLabels, NDArray[Any]]:
     """The rows of weight above zero, their labels and weights, and the classes in order."""
     if y is not None:
@@ -168,16 +172,17 @@ def weighted_labels(
         if not weights.all():
             positive = np.flatnonzero(weights)
             X, y, weights = _safe_indexing(X, positive), _take(y, positive), weights[positive]
+    classes = classes_of_codes(estimator, y, classes)
     labels = encode_labels(y, classes, missing_label)
     if len(labels.classes) < 2:
         raise ValueError(
-            f"y holds one class only ({labels.classes[0]!r}). Label rows of at least one more "
-            "class, or name all classes by classes=[...]."
+            f"y holds one class only ({as_written(labels.classes[0])}). Label rows of at least "
+            "one more class, or name all classes by classes=[...]."
         )
     return X, RowLabels(labels.codes, weights), labels.classes
 
 
-def _followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
+def followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
     """The labels, followed by rows without."""
     codes = np.concatenate([labels.codes, np.full(n_unlabeled, -1)])
     if labels.weights is None:
@@ -231,6 +236,20 @@ def feature_rows(
     )
 
 
+def unlabeled_features(estimator: BaseEstimator, X_unlabeled: Any, X: Any) -> Any:
+    """Unlabelled rows in memory, with the features of the checked rows X."""
+    rows = columns_by_name(X_unlabeled, getattr(estimator, "feature_names_in_", None))
+    if len(np.shape(rows)) == 2 and np.shape(rows)[1] != X.shape[1]:
+        raise ValueError(
+            f"X_unlabeled has {np.shape(rows)[1]} columns, and X has {X.shape[1]}. {SAME_STEPS}"
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names")
+        found = feature_rows(estimator, rows, reset=False, finite=False, fewest=0)
+    warn_of_other_scale(X, found)
+    return found
+
+
 def check_every_class_labeled(labels: RowLabels, classes: NDArray[Any]) -> None:
     """Raise where a class has no labelled row to learn it from."""
     empty = np.flatnonzero(labels.totals(len(classes))[:-1] == 0)
@@ -238,8 +257,8 @@ def check_every_class_labeled(labels: RowLabels, classes: NDArray[Any]) -> None:
         raise ValueError(
             f"Class {classes.tolist()[empty[0]]!r} has no labelled row. Label a row of it, or "
             "leave it out of classes (of a categorical, drop the unused category). With known "
-            "shares (class_prior) and unlabelled rows, LinearOrdinalClassifier can learn one such "
-            f"class: set its removed_class={classes.tolist()[empty[0]]!r}."
+            "shares (class_prior) and unlabelled rows, AutoOrdinalClassifier and "
+            "LinearOrdinalClassifierCV place such a class."
         )
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._decide import (
     BaseCumulativeClassifier,
+    best_classes,
     describe_one_class,
     offsets_by_evidence,
     shares_reason,
@@ -22,22 +23,24 @@ from .._rows import DrawPartial
 from .._rows.class_shares import given_shares, is_of_labels, warn_of_slight_priors
 from .._rows.training import (
     TrainingRows,
-    check_every_class_labeled,
     feature_rows,
     fit_context,
     is_source,
     training_rows,
 )
 from .._utils.checks import check_choice, check_count, check_flag, check_number
-from .._utils.typing import Array
-from ..metrics import TASKS, population_weights
+from .._utils.typing import Array, Codes, Task
+from ..metrics import TASKS, expected_difference, population_weights
 from .columns import category_encoder
+from .empty_classes import EmptyClasses
 from .leaderboard import (
+    STACK,
     classes_by_odds,
     describe_stack,
     held_out_classes,
     leaderboard,
     ordered_probabilities,
+    with_errors,
 )
 from .members import check_members, cumulative_probabilities
 from .stack_fitting import FittedStack, fit_stack, stack_folds
@@ -102,6 +105,9 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         Their weights, which sum to one.
     offsets_ : array of shape (n_classes - 1,)
         What class shares add to the averaged log-odds; zero where none are given.
+    boundaries_ : array of shape (n_classes - 1,)
+        For each boundary between classes, whose log-odds it has of those between classes with
+        labels: its own, unless there are classes without.
     prior_share_ : float
         How far the offsets are those at the class shares, from 0 to 1.
     prior_trust_ : float
@@ -127,11 +133,17 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     held_out_classes_ : dict of arrays of shape (n_held_out,)
         Positions of the classes predicted for them by each entry of ``leaderboard_``, and where
         class shares are used by the average without these ("without_shares").
+    expected_changes_ : dict of float
+        By how much the error of the average exceeds that of another entry of
+        ``held_out_classes_`` on the unlabelled rows, if its probabilities for them are true;
+        only for "without_shares".
     reason_ : str
         What was averaged and what to know about it, in words.
     is_sparse_ : bool
         Whether models were given sparse rows; smaller ones are made dense.
-    classes_, class_prior_ : array of shape (n_classes,)
+    classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
+        class order.
     n_labeled_, n_unlabeled_ : int
         Rows that were learned from.
     n_features_in_ : int
@@ -166,7 +178,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         *,
         members: Any = "auto",
         class_prior: Any = "labels",
-        task: str = "absolute",
+        task: Task = "absolute",
         cv: Any = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
@@ -211,7 +223,10 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             random = check_random_state(self.random_state)
             draw = DrawPartial(int(self.max_unlabeled), int(random.randint(_LARGEST_SEED)))
             rows = self._training_rows(X, y, sample_weight, X_unlabeled, draw)
-            check_every_class_labeled(rows.labels, rows.classes)
+            empty = EmptyClasses.find(rows.labels, rows.classes, self.class_prior, rows.n_unlabeled)
+            if empty is not None:
+                self._fit_with_empty(empty, rows, X, y, sample_weight, X_unlabeled)
+                return self
             matrix = rows.stacked()
             self.is_sparse_ = sparse.issparse(matrix) and math.prod(matrix.shape) > _MOST_CELLS
             folds = stack_folds(
@@ -231,6 +246,29 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             )
             self._store(rows, stack)
         return self
+
+    def _fit_with_empty(self, empty: EmptyClasses, rows: TrainingRows, *given: Any) -> None:
+        """Fit to the classes that have labels, and place the others by their shares."""
+        others = empty.fit_others(self, *given)
+        unlabeled = rows.stacked()[np.flatnonzero(rows.labels.codes < 0)]
+        self.boundaries_ = empty.boundaries
+        self.offsets_ = empty.offsets(others._log_odds(unlabeled))
+        empty.place(self, self.offsets_)
+        self.held_out_classes_: dict[str, Codes] = {
+            name: empty.positions[codes] for name, codes in others.held_out_classes_.items()
+        }
+        probabilities = np.diff(self.held_out_cumulative_, axis=1, prepend=0.0, append=1.0)
+        self.held_out_classes_[STACK] = best_classes(probabilities, self.task)
+        self.leaderboard_: dict[str, list[Any]] = with_errors(
+            others.leaderboard_,
+            self.held_out_codes_,
+            self.held_out_classes_,
+            self.held_out_weights_,
+            self.task,
+            len(self.class_order_),
+        )
+        about = describe_stack(self.leaderboard_, self.omitted_, self.task)
+        self.reason_ = f"{about} {empty.sentence}"
 
     def _check_parameters(self) -> None:
         check_members(self.members)
@@ -277,11 +315,12 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         given = given_shares(self.class_prior, counts, rows.classes)
         if given is not None:
             warn_of_slight_priors(given, counts, rows.classes)
-        self.classes_ = rows.classes
+        self.class_order_ = rows.classes
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         self.members_, self.estimators_ = stack.names, stack.estimators
         self.weights_, self.omitted_ = stack.weights(), stack.omitted
         self.offsets_, self.prior_share_ = np.zeros(len(rows.classes) - 1), 0.0
+        self.boundaries_ = np.arange(len(rows.classes) - 1)
         held_out = stack.cross_fitted_odds()
         X, is_unlabeled = rows.stacked(), rows.labels.codes < 0
         odds = self._log_odds(
@@ -309,13 +348,24 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             self.held_out_codes_, stack.row_weights[stack.seen], shares
         )
         self.held_out_cumulative_ = ordered_probabilities((held_out + self.offsets_)[stack.seen])
-        self.held_out_classes_ = held_out_classes(stack, held_out + self.offsets_, self.task)
+        self.held_out_classes_ = held_out_classes(
+            stack, held_out + self.offsets_, self.task, shares
+        )
         self.leaderboard_ = leaderboard(
             stack, self.held_out_classes_, self.held_out_weights_, self.task
         )
+        self.expected_changes_: dict[str, float] = {}
         if self.offsets_.any():
             self.held_out_classes_[WITHOUT_SHARES] = classes_by_odds(
                 held_out[stack.seen], self.task
+            )
+            cumulative = ordered_probabilities(odds + self.offsets_)
+            probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+            self.expected_changes_[WITHOUT_SHARES] = expected_difference(
+                probabilities,
+                best_classes(probabilities, self.task),
+                classes_by_odds(odds, self.task),
+                self.task,
             )
         sentences = [
             describe_stack(self.leaderboard_, self.omitted_, self.task),
@@ -323,7 +373,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             *self._share_sentences(),
             describe_one_class(
                 classes_by_odds(odds + self.offsets_, self.task),
-                self.classes_,
+                self.class_order_,
                 are_unlabeled=self.n_unlabeled_ > 0,
             ),
         ]
@@ -348,7 +398,8 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             block = self._as_fitted(X[start : start + _BLOCK])
             odds = [bounded_log_odds(cumulative_probabilities(m, block)) for m in self.estimators_]
             blocks.append(average_log_odds(np.stack(odds), self.weights_))
-        return np.concatenate(blocks)
+        averages = np.concatenate(blocks)
+        return averages[:, self.boundaries_] if hasattr(self, "boundaries_") else averages
 
     def predict_cumulative(self, X: Any) -> Array:
         """Estimated ``P(y ≤ class)`` for every class but the last.

@@ -31,7 +31,8 @@ from .._rows.class_shares import resolve_prior, warn_of_slight_priors
 from .._rows.training import TrainingRows, fit_context, training_rows
 from .._utils.checks import check_count, check_flag, check_number
 from .._utils.computing import blas_threads_for
-from .._utils.typing import Array
+from .._utils.text import as_written
+from .._utils.typing import Array, Correction
 from .._utils.warning import warn_caller
 from .subsampling import subsampling_cost
 
@@ -129,7 +130,7 @@ class RiskParameters:
     unlabeled_weight: float
     supervised_weights: str = "rows"
     removed_class: Any
-    correction: str
+    correction: Correction
     leak: float
     order_penalty: float
     l2: float
@@ -186,8 +187,8 @@ def removed_code(rule: Any, rows: TrainingRows, name: str = "removed_class") -> 
     position = np.flatnonzero([label == rule for label in rows.classes.tolist()])
     if not len(position):
         raise ValueError(
-            f"{name}={rule!r} is neither one of {list(REMOVED_CLASSES)} nor one of the classes "
-            f"{rows.classes.tolist()}."
+            f"{name}={as_written(rule)} is neither one of {list(REMOVED_CLASSES)} nor one of the "
+            f"classes {rows.classes.tolist()}."
         )
     return int(position[0])
 
@@ -322,7 +323,7 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
 
     def _store(self, rows: TrainingRows, problem: FittingProblem, solution: Solution) -> None:
         """Set the fitted attributes."""
-        self.classes_ = rows.classes
+        self.class_order_ = rows.classes
         self.class_prior_ = problem.class_prior
         self.removed_class_ = rows.classes[problem.risk.removed]
         self.n_labeled_ = rows.n_labeled

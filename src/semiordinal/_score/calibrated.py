@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import MetaEstimatorMixin, is_classifier
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,18 +21,26 @@ from .._decide import (
     shares_reason,
 )
 from .._rows.class_shares import given_shares, is_of_labels, warn_of_slight_priors
+from .._rows.same_columns import columns_by_name, warn_of_other_scale
 from .._rows.sampling import drawn_rows
 from .._rows.training import (
-    check_every_class_labeled,
     fit_context,
+    followed,
     is_source,
     refuse_source,
     weighted_labels,
 )
 from .._utils.checks import check_choice, check_count
-from .._utils.typing import Array, Codes
+from .._utils.typing import Array, Codes, Task, ThresholdRule
 from ..metrics import TASKS
-from .model_scores import LabeledRows, has_scores, scores_by, seeded
+from .empty_classes import EmptyClasses
+from .model_scores import (
+    LabeledRows,
+    check_wrapped,
+    scores_by,
+    seeded,
+    stacked_rows,
+)
 from .tuned import check_decision_parameters, check_unlabeled_rows, training_folds
 from .tuning import Fold
 
@@ -56,10 +64,11 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
     Parameters
     ----------
     estimator : regressor or classifier
-        Any of scikit-learn's kind, such as a pipeline or a random forest. It is fitted to
-        labelled rows alone, in the form in which they were given, with positions 0, 1, ... in the
-        class order as its target. The score is a regressor's prediction, the expected position by
-        a classifier's probabilities, or ``predict_latent`` of a classifier of this package.
+        Any of scikit-learn's kind, such as a pipeline or a random forest. It is fitted to the
+        labelled rows, in the form in which they were given, with positions 0, 1, ... in the
+        class order as its target; a classifier of this package to all rows, with class shares of
+        its own. The score is a regressor's prediction, the expected position by a classifier's
+        probabilities, or ``predict_latent`` of a classifier of this package.
     class_prior : "labels", "uniform", "estimate", array-like or mapping, default="labels"
         Class shares of the unlabelled rows, in class order, or by class in a dict or Series: as of
         the labelled rows, equal, estimated from the unlabelled rows, or as given.
@@ -97,7 +106,9 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         Where the medians of the class probabilities change: ``thresholds_`` for the absolute task.
     log_odds_ : float
         What the score is multiplied by, so that its distance to a threshold is a log-odds.
-    classes_, class_prior_ : array of shape (n_classes,)
+    classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
+        class order.
     prior_share_ : float
         How far the thresholds are those at the class shares, from 0 to 1.
     prior_trust_ : float
@@ -147,9 +158,9 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         estimator: Any,
         *,
         class_prior: Any = "labels",
-        task: str = "absolute",
+        task: Task = "absolute",
         cv: Any = "auto",
-        thresholds: str = "auto",
+        thresholds: ThresholdRule = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
         n_repeats: int = 1,
@@ -186,34 +197,41 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         self
         """
         self._check_parameters()
+        if is_source(X_unlabeled):
+            refuse_source(self)
         with fit_context(self):
+            given = X, y, sample_weight, X_unlabeled
             X = self._features(X, reset=True)
             X, labels, classes = weighted_labels(
-                X, y, sample_weight, self.classes, self.missing_label
+                self, X, y, sample_weight, self.classes, self.missing_label
             )
-            check_every_class_labeled(labels, classes)
+            labels_of_X = labels
+            if X_unlabeled is not None:
+                more = self._unlabeled_features(X_unlabeled, X)
+                X, labels = stacked_rows(X, more), followed(labels, more.shape[0])
+            unlabeled = np.flatnonzero(labels.codes < 0)
+            scored = [_safe_indexing(X, self._some(unlabeled))] if len(unlabeled) else []
+            empty = EmptyClasses.find(labels, classes, self.class_prior, len(unlabeled))
+            if empty is not None:  # the others are fitted to, and these placed by their shares
+                others = empty.fit_others(self, *given)
+                odds = [others._log_odds(others._latent(part)) for part in scored]
+                offsets = empty.offsets(np.concatenate(odds))
+                empty.place_thresholds(self, offsets, 1.0, self.task)
+                return self
             labeled = LabeledRows(
                 seeded(self.estimator, self.random_state), X, labels, len(classes), self.task
             )
-            unlabeled = self._unlabeled_rows(X, labels.codes, X_unlabeled)
             folds = training_folds(
-                labels.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
+                labels_of_X.codes, self.cv, int(self.n_repeats), self.random_state, sample_weight
             )
-            self.classes_ = classes
-            self.n_labeled_ = len(labeled.positions)
-            self.n_unlabeled_ = sum(part.shape[0] for part in unlabeled)
+            self.class_order_ = classes
+            self.n_labeled_, self.n_unlabeled_ = len(labeled.positions), len(unlabeled)
             check_unlabeled_rows(self.thresholds, self.n_unlabeled_)
-            self._fit_and_decide(labeled, [self._some(part) for part in unlabeled], folds)
+            self._fit_and_decide(labeled, scored, folds)
         return self
 
     def _check_parameters(self) -> None:
-        if not hasattr(self.estimator, "fit") or not hasattr(self.estimator, "predict"):
-            raise ValueError(f"estimator={self.estimator!r} must be a regressor or a classifier.")
-        if is_classifier(self.estimator) and not has_scores(self.estimator):
-            raise ValueError(
-                f"estimator={self.estimator!r} is a classifier without predict_proba, and its "
-                "classes alone say too little. Use one that has it, or a regressor."
-            )
+        check_wrapped(self.estimator)
         check_choice("task", self.task, tuple(TASKS.values()))
         check_count("n_repeats", self.n_repeats)
         check_decision_parameters(self.class_prior, self.thresholds, self.cv, self.safety)
@@ -230,29 +248,29 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
             )
         return validate_data(self, rows, reset=reset, skip_check_array=True)
 
-    def _unlabeled_rows(self, X: Any, codes: Codes, X_unlabeled: Any) -> list[Any]:
-        if is_source(X_unlabeled):
-            refuse_source(self)
-        parts = [_safe_indexing(X, np.flatnonzero(codes < 0))]
-        if X_unlabeled is not None:
-            parts.append(self._features(X_unlabeled, reset=False))
-        return [part for part in parts if part.shape[0]]
+    def _unlabeled_features(self, X_unlabeled: Any, X: Any) -> Any:
+        """More rows without labels, by the names of the checked rows X."""
+        rows = columns_by_name(X_unlabeled, getattr(self, "feature_names_in_", None))
+        rows = self._features(rows, reset=False)
+        if isinstance(X, np.ndarray) and isinstance(rows, np.ndarray):
+            warn_of_other_scale(X, rows)
+        return rows
 
-    def _some(self, rows: Any) -> Any:
+    def _some(self, rows: Codes) -> Codes:
         """As many unlabelled rows as are worth scoring."""
-        if rows.shape[0] <= _MOST_UNLABELED:
+        if len(rows) <= _MOST_UNLABELED:
             return rows
         seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
-        return _safe_indexing(rows, drawn_rows(rows.shape[0], _MOST_UNLABELED, seed))
+        return rows[drawn_rows(len(rows), _MOST_UNLABELED, seed)]
 
     def _fit_and_decide(
         self, labeled: LabeledRows, unlabeled: list[Any], folds: list[Fold]
     ) -> None:
         counts = labeled.labels.totals(labeled.n_classes)[:-1]
         of_labels = counts / counts.sum()
-        given = given_shares(self.class_prior, counts, self.classes_)
+        given = given_shares(self.class_prior, counts, self.class_order_)
         prior = of_labels if given is None else given
-        warn_of_slight_priors(prior, counts, self.classes_)
+        warn_of_slight_priors(prior, counts, self.class_order_)
         self.estimator_ = labeled.fit(labeled.positions)
         final = labeled.final_scores(self.estimator_, unlabeled)
         decision = at_medians = Decision(final.thresholds, "risk", 0.0, Gain(), _WITHOUT_FOLDS)
@@ -282,7 +300,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         self.reason_ = decision.reason
         self.prior_trust_ = 0.0 if evidence is None else evidence.trust
         self.shares_reason_ = shares_reason(
-            evidence, self.class_prior, self.n_unlabeled_, self.classes_
+            evidence, self.class_prior, self.n_unlabeled_, self.class_order_
         )
 
     def predict_latent(self, X: Any) -> Array:

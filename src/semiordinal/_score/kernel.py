@@ -29,7 +29,18 @@ from .._rows import (
 )
 from .._rows.training import TrainingRows, check_finite
 from .._utils.checks import check_choice, check_list, check_number, is_count
-from .._utils.typing import Array
+from .._utils.typing import (
+    Array,
+    Correction,
+    Criterion,
+    Kernel,
+    Loss,
+    Margin,
+    Penalty,
+    SolverName,
+    SupervisedWeights,
+    ThresholdRule,
+)
 from .base import BaseRiskClassifier, Columns, FittingProblem
 from .column_weights import learn_column_weights
 from .tuned import BaseTunedClassifier
@@ -107,7 +118,9 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         What columns are divided by: their deviations over their weights.
     column_weights_ : array of shape (n_features,)
         Weights of the (standardised) columns; where learnt, with a geometric mean of one.
-    thresholds_, classes_, class_prior_, removed_class_, objective_value_, is_convex_
+    thresholds_, class_order_, classes_, class_prior_, removed_class_, objective_value_
+        As of `LinearOrdinalClassifier`.
+    is_convex_
         As of `LinearOrdinalClassifier`.
     n_iter_, n_labeled_, n_unlabeled_, n_passes_, subsampling_, n_features_in_, feature_names_in_
         As of `LinearOrdinalClassifier`.
@@ -129,35 +142,41 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     array([0., 2.])
     """
 
+    basis_: Array
+    centers_: Any
+    bandwidth_: float
+    column_mean_: Array
+    column_scale_: Array
+    column_weights_: Array
     # Of models in files that were written before these could be set.
-    kernel: str = "gaussian"
+    kernel: Kernel = "gaussian"
     column_weights: Any = "equal"
 
     def __init__(
         self,
         *,
-        loss: str = "at",
+        loss: Loss = "at",
         class_prior: Any = "labels",
         unlabeled_weight: float = 0.25,
         l2: float = 0.01,
-        kernel: str = "gaussian",
+        kernel: Kernel = "gaussian",
         bandwidth: float = 1.0,
         column_weights: Any = "equal",
         centers: Any = "labeled",
-        penalty: str = "function",
+        penalty: Penalty = "function",
         standardize: bool = True,
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
-        margin: str = "logistic",
+        margin: Margin = "logistic",
         removed_class: Any = "median",
-        supervised_weights: str = "rows",
-        correction: str = "none",
+        supervised_weights: SupervisedWeights = "rows",
+        correction: Correction = "none",
         leak: float = -0.2,
         order_penalty: float = 0.0,
-        solver: str = "auto",
+        solver: SolverName = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
     ):
@@ -333,34 +352,34 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
     """
 
     # Of models in files that were written before these could be set.
-    kernel: str = "gaussian"
+    kernel: Kernel = "gaussian"
     column_weights: Any = "equal"
 
     def __init__(
         self,
         *,
-        loss: str = "at",
+        loss: Loss = "at",
         class_prior: Any = "labels",
         l2s: Any = (0.1, 0.01, 0.001, 0.0001, 0.00001),
         bandwidths: Any = (0.5, 1.0, 2.0),
         column_weights: Any = "equal",
         cv: Any = "auto",
-        thresholds: str = "auto",
+        thresholds: ThresholdRule = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int = 20_000,
         verbose: bool = False,
         random_state: Any = None,
-        kernel: str = "gaussian",
+        kernel: Kernel = "gaussian",
         centers: Any = "labeled",
-        penalty: str = "function",
+        penalty: Penalty = "function",
         standardize: bool = True,
-        margin: str = "logistic",
+        margin: Margin = "logistic",
         unlabeled_weights: Any = (0.1, 0.25, 0.5),
         removed_classes: Any = ("median",),
-        supervised_weights: str = "rows",
-        correction: str = "none",
-        criterion: str = "surrogate",
+        supervised_weights: SupervisedWeights = "rows",
+        correction: Correction = "none",
+        criterion: Criterion = "surrogate",
         n_repeats: int = 1,
         safety: float = 2.0,
         max_iter: int = 1000,

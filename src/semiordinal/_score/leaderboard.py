@@ -37,7 +37,9 @@ def classes_by_odds(odds: Array, task: str) -> Codes:
     return best_classes(np.diff(cumulative, axis=1, prepend=0.0, append=1.0), task)
 
 
-def held_out_classes(stack: FittedStack, odds: Array, task: str) -> dict[str, Codes]:
+def held_out_classes(
+    stack: FittedStack, odds: Array, task: str, shares: Array | None
+) -> dict[str, Codes]:
     """Classes that the average, its models and a constant predict for held-out rows.
 
     Parameters
@@ -46,10 +48,14 @@ def held_out_classes(stack: FittedStack, odds: Array, task: str) -> dict[str, Co
     odds : array of shape (n_labeled, K − 1)
         Of the average.
     task : str
+    shares : array of shape (K,) or None
+        Class shares by which rows count, if not those of the labels.
     """
     by_name = {STACK: odds, **dict(zip(stack.names, stack.odds, strict=True))}
     predicted = {name: classes_by_odds(each[stack.seen], task) for name, each in by_name.items()}
-    return predicted | {FLOOR: stack.constant_classes(task)[stack.seen]}
+    if shares is None:
+        return predicted | {FLOOR: stack.constant_classes(task)[stack.seen]}
+    return predicted | {FLOOR: best_classes(shares[None], task).repeat(len(stack.seen))}
 
 
 def leaderboard(
@@ -65,20 +71,39 @@ def leaderboard(
         Of the held-out rows.
     task : str
     """
-    codes = stack.codes[stack.seen]
     worth = dict(zip(stack.names, stack.weights(), strict=True))
     seconds = dict(zip(stack.names, stack.seconds, strict=True))
+    board: dict[str, list[Any]] = {
+        "model": list(predicted),
+        "weight": [float(worth.get(name, math.nan)) for name in predicted],
+        "seconds": [seconds.get(name, math.nan) for name in predicted],
+    }
+    codes = stack.codes[stack.seen]
+    return with_errors(board, codes, predicted, weights, task, stack.n_classes)
+
+
+def with_errors(
+    board: dict[str, list[Any]],
+    codes: Codes,
+    predicted: dict[str, Codes],
+    weights: Array,
+    task: str,
+    n_classes: int,
+) -> dict[str, list[Any]]:
+    """A leaderboard with the errors of these predictions, the least first."""
     rows: list[dict[str, Any]] = []
-    for name, classes in predicted.items():
-        losses = task_losses(task, classes, stack.n_classes)[np.arange(len(codes)), codes]
+    for name, weight, seconds in zip(
+        board["model"], board["weight"], board["seconds"], strict=True
+    ):
+        losses = task_losses(task, predicted[name], n_classes)[np.arange(len(codes)), codes]
         error, standard_error = mean_and_standard_error(losses, weights)
         rows.append(
             {
                 "model": name,
                 "error": float(error),
                 "standard_error": float(standard_error),
-                "weight": float(worth.get(name, math.nan)),
-                "seconds": seconds.get(name, math.nan),
+                "weight": weight,
+                "seconds": seconds,
             }
         )
     rows.sort(key=lambda row: row["error"])

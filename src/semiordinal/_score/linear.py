@@ -9,6 +9,17 @@ from .._risk.losses import get_loss
 from .._rows import MatrixRows, column_moments
 from .._rows.training import TrainingRows, check_finite
 from .._utils.checks import check_number
+from .._utils.typing import (
+    Array,
+    Correction,
+    Criterion,
+    Link,
+    Loss,
+    Margin,
+    SolverName,
+    SupervisedWeights,
+    ThresholdRule,
+)
 from .base import BaseRiskClassifier, Columns, Standardization
 from .tuned import BaseTunedClassifier
 
@@ -16,11 +27,22 @@ from .tuned import BaseTunedClassifier
 class _OneDirection:
     """What holds for scores that are linear in the columns of X."""
 
+    coef_: Array
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         # One direction cannot tell three clusters in no order apart, which the tag asks for.
         tags.classifier_tags.poor_score = True
         return tags
+
+    @property
+    def intercept_(self) -> float:
+        """Zero: ``predict_latent`` is ``X @ coef_``, and the thresholds stand for intercepts.
+
+        For tools that explain linear models, such as SHAP's ``LinearExplainer``.
+        """
+        self.coef_  # noqa: B018 (of a fitted model alone)
+        return 0.0
 
 
 class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
@@ -86,9 +108,11 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     order_penalty : float, default=0.0
         μ in ``μ Σ max(0, −log gap)`` over the gaps between thresholds. Thresholds are ordered
         without it; it pushes gaps towards one.
-    solver : {"auto", "closed_form", "newton", "lbfgs", "smoothing"}, default="auto"
+    solver : {"auto", "closed_form", "newton", "lbfgs", "interior_point", "smoothing"}, \
+default="auto"
         "auto" takes the closed form for quadratic objectives, Newton for other smooth ones,
-        smoothing for margins with kinks, and L-BFGS for many coefficients.
+        an interior-point method for "lad", smoothing for margins with kinks, and L-BFGS for many
+        coefficients.
     max_iter : int, default=1000
         Most iterations of one descent; smoothing makes several, and so do several starts.
     tol : float, default=1e-8
@@ -99,12 +123,17 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     ----------
     coef_ : array of shape (n_features,)
         Coefficients, on the original scale of X.
+    intercept_ : float
+        Zero: the thresholds stand for intercepts.
     thresholds_ : array of shape (n_classes - 1,)
         Thresholds of the latent score, in ascending order.
+    class_order_ : array of shape (n_classes,)
+        Classes from the lowest to the highest.
     classes_ : array of shape (n_classes,)
-        Classes in order.
+        Classes sorted, as scikit-learn takes them: columns of ``predict_proba`` and
+        ``decision_function`` are in this order. Numbers are in it anyhow.
     class_prior_ : array of shape (n_classes,)
-        Class probabilities used.
+        Class probabilities used, in class order.
     removed_class_ : scalar
         The class removed; it has no effect on a supervised fit.
     objective_value_ : float
@@ -148,7 +177,7 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     def __init__(
         self,
         *,
-        loss: str = "at",
+        loss: Loss = "at",
         class_prior: Any = "labels",
         unlabeled_weight: float = 0.25,
         l2: float = 0.01,
@@ -159,14 +188,14 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
         max_unlabeled: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
-        margin: str = "logistic",
-        link: str = "logit",
+        margin: Margin = "logistic",
+        link: Link = "logit",
         removed_class: Any = "median",
-        supervised_weights: str = "rows",
-        correction: str = "none",
+        supervised_weights: SupervisedWeights = "rows",
+        correction: Correction = "none",
         leak: float = -0.2,
         order_penalty: float = 0.0,
-        solver: str = "auto",
+        solver: SolverName = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
     ):
@@ -360,23 +389,23 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
     def __init__(
         self,
         *,
-        loss: str = "at",
+        loss: Loss = "at",
         class_prior: Any = "labels",
         l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
         cv: Any = "auto",
-        thresholds: str = "auto",
+        thresholds: ThresholdRule = "auto",
         standardize: bool = True,
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int = 20_000,
         verbose: bool = False,
         random_state: Any = None,
-        margin: str = "logistic",
+        margin: Margin = "logistic",
         unlabeled_weights: Any = (0.1, 0.25, 0.5),
         removed_classes: Any = ("median",),
-        supervised_weights: str = "rows",
-        correction: str = "none",
-        criterion: str = "surrogate",
+        supervised_weights: SupervisedWeights = "rows",
+        correction: Correction = "none",
+        criterion: Criterion = "surrogate",
         n_repeats: int = 2,
         safety: float = 2.0,
         max_iter: int = 1000,

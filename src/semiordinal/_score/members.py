@@ -20,7 +20,7 @@ from .._utils.typing import Array, Codes
 from .calibrated import CalibratedOrdinalClassifier
 from .kernel import KernelOrdinalClassifierCV
 from .linear import LinearOrdinalClassifierCV
-from .model_scores import final_step, weight_parameter
+from .model_scores import final_step, learned_from
 from .trees import BoostingOrdinalClassifier, TreeOrdinalClassifier
 
 _MOST_QUANTILES = 100
@@ -180,14 +180,7 @@ def fit_member(
     present, codes = np.unique(labels.codes[train], return_inverse=True)
     if len(present) == 1:
         return FittedMember(None, present, n_classes)
-    rows, y = train, codes
-    if hasattr(final_step(estimator), "missing_label"):
-        unlabeled = np.flatnonzero(labels.codes < 0)
-        rows = np.concatenate([train, unlabeled])
-        y = np.concatenate([codes.astype(float), np.full(len(unlabeled), np.nan)])
-    weights = {}
-    if labels.weights is not None:
-        weights[weight_parameter(estimator)] = labels.weights[rows]
+    rows, y, weights = learned_from(estimator, labels, train, codes)
     return FittedMember(clone(estimator).fit(X[rows], y, **weights), present, n_classes)
 
 

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
@@ -46,13 +48,10 @@ class LabeledRows:
         return np.flatnonzero(self.labels.codes >= 0)
 
     def fit(self, rows: Codes) -> Any:
-        """The model, fitted to some of the labelled rows."""
-        labels = self.labels.take(rows)
-        check_training_part(labels, self.n_classes)
-        y = labels.codes if is_classifier(self.model) else labels.codes.astype(float)
-        weights = {}
-        if labels.weights is not None:
-            weights[weight_parameter(self.model)] = labels.weights
+        """The model, fitted to some labelled rows, and to the unlabelled ones if it takes them."""
+        train = self.labels.take(rows)
+        check_training_part(train, self.n_classes)
+        rows, y, weights = learned_from(self.model, self.labels, rows, train.codes)
         return clone(self.model).fit(_safe_indexing(self.X, rows), y, **weights)
 
     def scores(self, model: Any, rows: Codes) -> Array:
@@ -105,9 +104,76 @@ class LabeledRows:
         )
 
 
-def has_scores(model: Any) -> bool:
-    """Whether there is more to a model than classes."""
-    return hasattr(model, "predict_latent") or hasattr(model, "predict_proba")
+def learned_from(
+    model: Any, labels: RowLabels, train: Codes, codes: Codes
+) -> tuple[Codes, NDArray[Any], dict[str, Array]]:
+    """Rows for a model's fit, their labels, and their weights by the name that it has for them.
+
+    Parameters
+    ----------
+    model : regressor or classifier
+        Those of this package get the unlabelled rows, too.
+    labels : RowLabels
+        Of all rows.
+    train, codes : arrays of shape (n_train,)
+        Positions of the labelled rows to learn from, and the numbers that are to be their labels.
+    """
+    rows = train
+    y: NDArray[Any] = codes if is_classifier(final_step(model)) else codes.astype(float)
+    if takes_unlabeled(model):
+        unlabeled = np.flatnonzero(labels.codes < 0)
+        rows = np.concatenate([train, unlabeled])
+        y = np.concatenate([y.astype(float), np.full(len(unlabeled), np.nan)])
+    weights = {}
+    if labels.weights is not None:
+        weights[weight_parameter(model)] = labels.weights[rows]
+    return rows, y, weights
+
+
+def takes_unlabeled(model: Any) -> bool:
+    """Whether a model's fit takes rows without a label, as classifiers of this package do."""
+    return hasattr(final_step(model), "missing_label")
+
+
+def check_wrapped(model: Any) -> None:
+    """Raise unless a model predicts more than classes, and knows these as positions."""
+    if not hasattr(model, "fit") or not hasattr(model, "predict"):
+        raise ValueError(f"estimator={model!r} must be a regressor or a classifier.")
+    has_scores = hasattr(model, "predict_latent") or hasattr(model, "predict_proba")
+    if is_classifier(model) and not has_scores:
+        raise ValueError(
+            f"estimator={model!r} is a classifier without predict_proba, and its classes alone say "
+            "too little. Use one that has it, or a regressor."
+        )
+    if not takes_unlabeled(model):
+        return
+    final = final_step(model)
+    missing = final.missing_label
+    is_given = {
+        "classes": getattr(final, "classes", None) is not None,
+        "missing_label": missing is not None and missing == missing,
+    }
+    for name in filter(is_given.get, is_given):
+        raise ValueError(
+            f"estimator: {type(final).__name__} is fitted to positions 0, 1, ... in the class "
+            f"order, so it takes no {name}. Give {name} to CalibratedOrdinalClassifier."
+        )
+
+
+def stacked_rows(X: Any, more: Any) -> Any:
+    """Rows and more rows, in the form in which both were given."""
+    if sparse.issparse(X) or sparse.issparse(more):
+        return sparse.vstack([X, more], format="csr")
+    if type(X) is not type(more):
+        raise ValueError(
+            f"X_unlabeled is a {type(more).__name__} and X a {type(X).__name__}; give both in the "
+            "same form."
+        )
+    if hasattr(X, "iloc"):
+        import pandas as pd
+
+        return pd.concat([X, more])
+    return X.vstack(more) if hasattr(X, "vstack") else np.concatenate([X, more])
 
 
 def _is_probabilistic(model: Any) -> bool:

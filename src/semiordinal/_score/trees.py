@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._decide import BaseCumulativeClassifier
 from .._rows.training import check_every_class_labeled, fit_context, weighted_labels
 from .._utils.checks import check_choice, check_count, check_number
-from .._utils.typing import Array
+from .._utils.typing import Array, Task
 from ..metrics import TASKS
 
 _LARGEST_SEED = 2**31 - 1
@@ -62,13 +62,13 @@ class _IndicatorClassifier(BaseCumulativeClassifier):
         with fit_context(self):
             X = self._features(X, reset=True)
             X, labels, classes = weighted_labels(
-                X, y, sample_weight, self.classes, self.missing_label
+                self, X, y, sample_weight, self.classes, self.missing_label
             )
             check_every_class_labeled(labels, classes)
             labeled = np.flatnonzero(labels.codes >= 0)
             part = labels.take(labeled)
             indicators = (part.codes[:, None] <= np.arange(len(classes) - 1)).astype(float)
-            self.classes_ = classes
+            self.class_order_ = classes
             self.n_labeled_ = len(labeled)
             self._fit_indicators(X[labeled], indicators, part.weights)
         return self
@@ -130,7 +130,8 @@ class TreeOrdinalClassifier(_IndicatorClassifier):
     forest_ : ExtraTreesRegressor
     scaler_ : StandardScaler
         Of the columns.
-    classes_ : array of shape (n_classes,)
+    classes_, class_order_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest.
     n_labeled_, n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had names.
@@ -151,7 +152,7 @@ class TreeOrdinalClassifier(_IndicatorClassifier):
         n_estimators: int = 100,
         max_features: Any = 0.5,
         min_samples_leaf: Any = 1,
-        task: str = "absolute",
+        task: Task = "absolute",
         classes: Any = None,
         missing_label: Any = math.nan,
         n_jobs: int | None = None,
@@ -206,7 +207,8 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
     Attributes
     ----------
     boosters_ : list of n_classes - 1 HistGradientBoostingClassifier
-    classes_ : array of shape (n_classes,)
+    classes_, class_order_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest.
     n_labeled_, n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had names.
@@ -228,7 +230,7 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
         learning_rate: float = 0.1,
         max_leaf_nodes: int = 5,
         min_samples_leaf: int | None = None,
-        task: str = "absolute",
+        task: Task = "absolute",
         classes: Any = None,
         missing_label: Any = math.nan,
         random_state: Any = None,

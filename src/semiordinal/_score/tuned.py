@@ -26,11 +26,12 @@ from .._risk.losses import OrdinalLoss, get_loss
 from .._risk.risks import Risk, get_correction
 from .._rows import DrawPartial
 from .._rows.class_shares import check_form, given_shares, is_of_labels
-from .._rows.training import TrainingRows, check_every_class_labeled, fit_context, training_rows
+from .._rows.training import TrainingRows, fit_context, training_rows
 from .._utils.checks import check_choice, check_count, check_flag, check_list, check_number
 from .._utils.computing import blas_threads_for
 from .._utils.typing import Array, Codes
 from .base import BaseRiskClassifier, FittingProblem, removed_code
+from .empty_classes import EmptyClasses
 from .tuning import (
     Candidate,
     Choice,
@@ -126,7 +127,10 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
             rows = training_rows(
                 self, X, y, sample_weight, X_unlabeled, self.classes, self.missing_label, False
             )
-            check_every_class_labeled(rows.labels, rows.classes)
+            empty = EmptyClasses.find(rows.labels, rows.classes, self.class_prior, rows.n_unlabeled)
+            if empty is not None:
+                self._fit_with_empty(empty, rows, X, y, sample_weight, X_unlabeled)
+                return self
             folds = None
             if not _is_auto(self.cv):  # splits as given are checked before any work is done
                 folds = training_folds(
@@ -187,6 +191,16 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         self.shares_reason_ = shares_reason(
             evidence, self.class_prior, rows.n_unlabeled, rows.classes
         )
+
+    def _fit_with_empty(self, empty: EmptyClasses, rows: TrainingRows, *given: Any) -> None:
+        """Fit to the classes that have labels, and place the others by their shares."""
+        others = empty.fit_others(self, *given)
+        draw = DrawPartial(int(self.max_unlabeled), self._draw_seed())
+        sample = rows.read(take_gram=False, sample=draw).sample(draw)
+        X = sample.stacked()[np.flatnonzero(sample.labels.codes < 0)]
+        offsets = empty.offsets(others._log_odds(others._latent(X)))
+        slope = float(getattr(others, "log_odds_", 1.0))
+        empty.place_thresholds(self, offsets, slope, get_loss(self.loss, self.margin).task)
 
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))

@@ -85,8 +85,9 @@ def _telling(labeled: pd.DataFrame, codes: Codes) -> Iterator[tuple[Any, str]]:
             _errors_of_number(column, codes) if is_number else _errors_of_category(column, codes)
         )
         n_wrong, n = int(wrong.sum()), len(wrong)
-        bound = beta.ppf(_LEVEL, n_wrong + 1, n - n_wrong) if n_wrong < n else 1.0
-        if n_wrong <= _ERROR * floor * n and bound <= _LARGEST_ERROR * floor:
+        if n_wrong > _ERROR * floor * n or n_wrong == n:
+            continue
+        if beta.ppf(_LEVEL, n_wrong + 1, n - n_wrong) <= _LARGEST_ERROR * floor:
             yield name, f"alone tells {1 - n_wrong / n:.1%} of the held-out labels."
 
 

@@ -23,6 +23,8 @@ class TableOptions:
         Ordered columns with their levels from the lowest: ``size=S,M,L``.
     weight : str, optional
         Column that says how many rows a row counts as.
+    chosen : str, optional
+        Column that marks rows whose label was asked for by choice, and not drawn at random.
     na_values, keep_na : tuples of str
         More words for missing, and usual ones that are values; ``column=word`` for one column.
     decimal, thousands : str, optional
@@ -44,6 +46,7 @@ class TableOptions:
     category: tuple[str, ...] = ()
     ordered: tuple[str, ...] = ()
     weight: str | None = None
+    chosen: str | None = None
     na_values: tuple[str, ...] = ()
     keep_na: tuple[str, ...] = ()
     decimal: str | None = None

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from .._utils.text import join_names
 from ..model_selection import LabeledKFold, Split
+from .chosen import read_chosen
 from .columns import ColumnChoice, ColumnOptions, choose_columns, to_numbers
 from .encoding import table_pipeline, typed_columns
 from .gaps import GapWords, gaps_note
@@ -43,6 +44,7 @@ class TrainingTable:
     leaks: list[str]
     weights: NDArray[np.float64] | None = None
     unlabeled_files: Sequence[TableFile] = ()
+    is_chosen: NDArray[np.bool_] | None = None
 
     @property
     def n_labeled(self) -> int:
@@ -118,6 +120,8 @@ def read_training_table(
     columns = _column_options(options, names)
     if options.weight is not None:
         check_column(options.weight, names, "--weight")
+    if options.chosen is not None:
+        check_column(options.chosen, names, "--chosen")
     frame = file.read()
     more = None
     if options.unlabeled:
@@ -130,10 +134,15 @@ def read_training_table(
     weights = None
     if options.weight is not None:
         weights = _weights(frame.pop(options.weight), more)
+    is_chosen = None
+    if options.chosen is not None:
+        is_chosen = read_chosen(frame.pop(options.chosen), labels.is_labeled)
     features = frame.drop(columns=target)
     choice = choose_columns(features, columns, file.delimiter)
     if options.weight is not None:
         choice.dropped[options.weight] = "it is the weight of the rows"
+    if options.chosen is not None:
+        choice.dropped[options.chosen] = "it marks rows whose label was chosen"
     if not choice.features:
         raise TableError(
             "No column is left to learn from. Dropped: "
@@ -141,7 +150,7 @@ def read_training_table(
             + ". Use --keep COLUMN to use one all the same."
         )
     files = more.files if more else ()
-    table = TrainingTable(file, features, target, labels, choice, [], [], weights, files)
+    table = TrainingTable(file, features, target, labels, choice, [], [], weights, files, is_chosen)
     table.leaks.extend(find_leaks(table.typed_frame, labels, more.lacking if more else ()))
     table.notes.extend([*table.leaks, *(more.notes if more else ()), *_notes(table, options)])
     return table

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .text import as_written
+
 
 def check_number(
     name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False
@@ -18,13 +20,13 @@ def check_number(
     if not fits or (open_low and value == low):
         bound = f"above {low}" if open_low else f"at least {low}"
         allowed = bound if math.isinf(high) else f"from {low} to {high}"
-        raise ValueError(f"{name}={value!r} must be a number {allowed}.")
+        raise ValueError(f"{name}={as_written(value)} must be a number {allowed}.")
 
 
 def check_list(name: str, values: Any, of: str = "numbers", may_be_empty: bool = False) -> None:
     """Raise unless there is a list of values."""
     if isinstance(values, str) or not hasattr(values, "__len__"):
-        raise ValueError(f"{name}={values!r} must be a list of {of}.")
+        raise ValueError(f"{name}={as_written(values)} must be a list of {of}.")
     if not may_be_empty and not len(values):
         raise ValueError(f"{name} is empty; name at least one.")
 
@@ -32,7 +34,7 @@ def check_list(name: str, values: Any, of: str = "numbers", may_be_empty: bool =
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raise unless the value is one of some names."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {list(choices)}.")
+        raise ValueError(f"{name}={as_written(value)} is not known; choose one of {list(choices)}.")
 
 
 def is_count(value: Any) -> bool:
@@ -44,10 +46,10 @@ def is_count(value: Any) -> bool:
 def check_count(name: str, value: Any) -> None:
     """Raise unless the value is a whole number, at least one."""
     if not is_count(value):
-        raise ValueError(f"{name}={value!r} must be a whole number, at least 1.")
+        raise ValueError(f"{name}={as_written(value)} must be a whole number, at least 1.")
 
 
 def check_flag(name: str, value: Any) -> None:
     """Raise unless the value is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={value!r} must be True or False.")
+        raise ValueError(f"{name}={as_written(value)} must be True or False.")

@@ -7,6 +7,8 @@ from datetime import date, timedelta
 from typing import Any
 from unicodedata import category
 
+import numpy as np
+
 _JOINERS = "\u200c\u200d"
 _MOST_DECIMALS = 6
 
@@ -35,6 +37,21 @@ def join_names(names: Any, limit: int = 20) -> str:
     """
     shown = [str(name) for name in list(names)[:limit]]
     return ", ".join(shown) + (", ..." if len(names) > limit else "")
+
+
+def as_written(value: Any) -> str:
+    """A value as a user writes it in code: numbers and names of NumPy as those of Python.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_written(np.float64(4.0)), as_written([np.str_("low"), None])
+    ('4.0', "['low', None]")
+    """
+    if isinstance(value, list | tuple):
+        shown = ", ".join(as_written(each) for each in value)
+        return f"[{shown}]" if isinstance(value, list) else f"({shown})"
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def visible(text: str) -> str:

@@ -69,7 +69,9 @@ class ManifoldOrdinalClassifier(BaseOrdinalClassifier):
         Training rows that new rows take scores from.
     neighbor_scores_ : array
         Their scores.
-    classes_, class_prior_ : arrays of shape (n_classes,)
+    classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
+        class order.
     n_iter_ : int
     n_labeled_, n_unlabeled_ : int
     n_features_in_ : int
@@ -183,7 +185,7 @@ class ManifoldOrdinalClassifier(BaseOrdinalClassifier):
             given = assign_by_rank(self.scores_, quotas)
             self.thresholds_ = cut_points(self.scores_, quotas)
             self.transduction_ = rows.classes[np.where(codes >= 0, codes, given)]
-            self.classes_ = rows.classes
+            self.class_order_ = rows.classes
             self.class_prior_ = prior
             self.n_iter_ = smooth.n_iter
             self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled

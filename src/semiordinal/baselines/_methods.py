@@ -196,8 +196,9 @@ def _multinomial(common: CommonSettings, /, l2: float = 0.01, **settings: Any) -
 
 
 def _auto(common: CommonSettings, /, **settings: Any) -> BaseEstimator:
+    task: Any = LOSSES[common.loss].task
     return AutoOrdinalClassifier(
-        task=LOSSES[common.loss].task,
+        task=task,
         class_prior=common.class_prior,
         random_state=common.random_state,
         **settings,

@@ -14,6 +14,7 @@ from .._decide import OrdinalClassifierMixin, best_classes
 from .._rows import center_and_scale
 from .._rows.training import check_every_class_labeled, feature_rows, fit_context, training_rows
 from .._utils.checks import check_choice, check_flag, check_number
+from .._utils.typing import Array, Codes
 from ..metrics import TASKS
 from ._points import scaled_points
 
@@ -47,7 +48,8 @@ class PeerClassifier(OrdinalClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : classifier
     column_mean_, column_scale_ : arrays of shape (n_features,)
         What columns are centred and scaled by.
-    classes_ : array of shape (n_classes,)
+    classes_, class_order_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest.
     n_labeled_, n_unlabeled_ : int
 
     Examples
@@ -105,7 +107,7 @@ class PeerClassifier(OrdinalClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             kept = np.flatnonzero((codes >= 0) | bool(self.keep_unlabeled))
             model = clone(self.estimator).set_params(**self._penalty_setting(rows.n_labeled))
             self.estimator_ = model.fit(self._points(matrix[kept]), codes[kept])
-            self.classes_ = rows.classes
+            self.class_order_ = rows.classes
             self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self
 
@@ -133,6 +135,14 @@ class PeerClassifier(OrdinalClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.task is not None:
             return best_classes(self.estimator_.predict_proba(points), self.task)
         return np.asarray(self.estimator_.predict(points)).astype(np.intp)
+
+    def _codes_and_cumulative(self, X: Any) -> tuple[Codes, Array]:
+        codes = self._predict_codes(X)
+        if not hasattr(self.estimator_, "predict_proba"):
+            name = type(self.estimator_).__name__
+            raise ValueError(f"{name} has no probabilities, which prediction sets are made of.")
+        points = self._points(feature_rows(self, X, reset=False))
+        return codes, np.cumsum(self.estimator_.predict_proba(points), axis=1)[:, :-1]
 
     def _points(self, X: Any) -> Any:
         return scaled_points(X, self.column_mean_, self.column_scale_)

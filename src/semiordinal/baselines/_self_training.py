@@ -40,7 +40,8 @@ class OrdinalSelfTraining(MetaEstimatorMixin, BaseOrdinalClassifier):
         Labels of the training rows: their own for labelled rows, the ones given for others.
     labeled_round_ : array of shape (n_samples,)
         The round in which each row got its label; 0 for labelled rows.
-    classes_ : array of shape (n_classes,)
+    classes_, class_order_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest.
     thresholds_ : array of shape (n_classes - 1,)
     n_labeled_, n_unlabeled_ : int
     n_features_in_ : int
@@ -108,7 +109,7 @@ class OrdinalSelfTraining(MetaEstimatorMixin, BaseOrdinalClassifier):
                 self.labeled_round_[left[sure]] = current
                 self.estimator_ = self._fit_codes(matrix, codes, rows.classes)
             self.transduction_ = rows.classes[codes]
-            self.classes_ = rows.classes
+            self.class_order_ = rows.classes
             self.thresholds_ = self.estimator_.thresholds_
             self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self

@@ -18,7 +18,7 @@ from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
 from .._score.base import BaseRiskClassifier, warn_if_short
 from .._utils.checks import check_count, check_number
 from .._utils.computing import blas_threads_for
-from .._utils.typing import Array
+from .._utils.typing import Array, Loss, Margin
 from ._pseudo_labels import Descent, PseudoLabeling
 from ._quotas import class_quotas
 
@@ -81,7 +81,9 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
         after every refit and every change of labels. None is above the one before.
     pseudo_label_weights_ : array
         Those weights.
-    classes_, class_prior_ : arrays of shape (n_classes,)
+    classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
+        Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
+        class order.
     n_iter_ : int
         Iterations of the solver, in all refits.
     n_labeled_, n_unlabeled_ : int
@@ -121,8 +123,8 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
         self,
         *,
         model: str = "linear",
-        loss: str = "at",
-        margin: str = "logistic",
+        loss: Loss = "at",
+        margin: Margin = "logistic",
         pseudo_label_weight: float = 1.0,
         l2: float = 0.01,
         bandwidth: float = 1.0,
@@ -200,7 +202,7 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
             self.objective_history_ = [descent.values for descent in descents[1:]]
             self.objective_value_ = float(last.values[-1])
             self.n_iter_ = sum(descent.n_iter for descent in descents)
-            self.classes_ = rows.classes
+            self.class_order_ = rows.classes
             self.class_prior_ = prior
             self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         return self

@@ -74,7 +74,10 @@ def compare(
     table = _settings.read_table(data, target, reading, seed, as_json)
     if table.weights is not None:
         table.notes.append("Methods are compared with each row counted once, without --weight.")
+    if table.is_chosen is not None:
+        table.notes.append("Methods are compared on all labels, chosen ones too.")
     prior = _settings.parse_class_prior(class_prior, table.target)
+    _settings.check_every_class_labeled(table, prior)
     of_rows = _population.population(table, prior, seed)
     prior = _population.shares_for_any_model(table, prior, seed)
     with console.collect_warnings(table.notes):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._decide import best_classes
 from .._judge.assessment import FLOOR, Assessment, constant_class
 from .._judge.drift import Drift, find_drift
 from .._judge.held_out import HeldOutPredictions, predict_held_out
@@ -14,6 +15,7 @@ from .._judge.table_profile import TableProfile
 from .._risk.losses import LOSSES
 from .._rows.labels import encode_labels
 from .._utils.progress import progress
+from ..labeling import judge_by_random_rows
 from . import _console as console
 from . import _population, _settings
 
@@ -153,7 +155,7 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
     }
     names: tuple[str, ...] = ("tuned", "SV-CV") if table.n_unlabeled else ("tuned",)
     if options.is_tuned or options.is_average:
-        _settings.check_every_class_labeled(table.target)
+        _settings.check_every_class_labeled(table, settings["class_prior"])
     else:
         settings |= FIXED_SETTINGS | options.fixed
         settings["class_prior"] = _population.shares_for_any_model(
@@ -164,7 +166,10 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
         )
         if not table.n_unlabeled:
             settings["unlabeled_weight"] = 0.0
+        _settings.check_every_class_labeled(table, settings["class_prior"], settings)
         names = ("SEMI", "SV") if settings["unlabeled_weight"] else ("SV",)
+        if not all(table.target.counts.values()):  # labelled rows alone say nothing of that class
+            names = ("SEMI",)
     estimator = _settings.build_estimator(options.model, table.target, settings, options.is_tuned)
     with console.collect_warnings(table.notes):
         if options.is_average:  # it holds rows out itself
@@ -175,11 +180,30 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
         population = _population.population(
             table, settings["class_prior"], options.seed, pipeline[-1]
         )
+        if table.is_chosen is not None and hasattr(pipeline[-1], "held_out_cumulative_"):
+            judge_by_random_rows(pipeline[-1], table.target.labels, table.is_chosen)
+    if table.is_chosen is not None:
+        table.notes.append(_chosen_note(table, options))
     if options.is_average:
         assessment = Assessment.from_estimator(pipeline[-1])
     else:
         assessment = _assessment(table, parts, population, options)
+        if assessment is not None and assessment.against == "SV-CV":
+            expected = _expected_change(table, pipeline, assessment, population)
+            assessment = replace(assessment, expected=expected)
     return FittedTable(table, options, settings, pipeline, assessment, population)
+
+
+def _chosen_note(table: TrainingTable, options: ModelOptions) -> str:
+    assert table.is_chosen is not None
+    n_chosen = int((table.is_chosen & table.target.is_labeled).sum())
+    text = (
+        f"The model learnt from all {table.n_labeled} labels; errors are those on the "
+        f"{table.n_labeled - n_chosen} labels that were not chosen, as far as they were held out."
+    )
+    if options.is_average:
+        text += " Errors of each kind of model, and the weights in the average, are by all labels."
+    return text
 
 
 def _fit_and_hold_out(
@@ -227,12 +251,38 @@ def _assessment(
         table.notes.append("No class has two labels, so nothing could be cross-validated.")
         return None
     position = np.cumsum(table.target.codes >= 0) - 1  # among the labelled rows
-    rows = np.concatenate([position[fold[1]] for fold in table.folds(options.seed)])
+    held_out_rows = np.concatenate([fold[1] for fold in table.folds(options.seed)])
+    is_kept = np.ones(len(held_out_rows), dtype=bool)
+    if table.is_chosen is not None:
+        is_kept = ~table.is_chosen[held_out_rows]
+    rows = position[held_out_rows[is_kept]]
     held_out = {
-        name: HeldOutPredictions.concatenate(each).for_population(population.shares)
+        name: HeldOutPredictions.concatenate(each).take(is_kept).for_population(population.shares)
         for name, each in parts.items()
     }
-    return Assessment(table.target.classes, LOSSES[options.loss].task, held_out, rows)
+    task = LOSSES[options.loss].task
+    if population.shares is not None:  # the best class for these, not for the labels
+        best = best_classes(population.shares[None], task).repeat(len(rows))
+        held_out[FLOOR] = replace(held_out[FLOOR], predicted=best)
+    return Assessment(table.target.classes, task, held_out, rows)
+
+
+def _expected_change(
+    table: TrainingTable, pipeline: Pipeline, assessment: Assessment, population: Population
+) -> dict[str, float]:
+    """What class shares change by the probabilities of unlabelled rows, where there are any."""
+    if population.shares is None:
+        return {}
+    from ..metrics import expected_difference
+
+    frame = table.typed_frame[~table.target.is_labeled].iloc[:_MOST_PREDICTED]
+    supervised = table.fit(_supervised_like(pipeline[-1]))
+    own, other = (
+        encode_labels(model[1:].predict(frame), table.target.classes).codes
+        for model in (pipeline, supervised)
+    )
+    probabilities = pipeline[1:].predict_proba(frame)
+    return {"SV-CV": expected_difference(probabilities, own, other, assessment.task)}
 
 
 def _supervised_like(fitted: Any) -> Any:

@@ -97,14 +97,15 @@ def _print(path: Path, result: dict[str, Any]) -> None:
     from ._summary import print_chosen
 
     manifest = result["manifest"]
-    data = manifest.get("data")
+    data = manifest.get("data") or {}
+    versions = manifest.get("versions") or {}
     console.print_line(f"{path}: {result['estimator']}, schema {manifest['schema']}")
-    if "target" in manifest:
+    if manifest.get("target") is not None:
         console.print_line(
             f"Target {manifest['target']!r}, fitted to {manifest['labeled']:,} labelled and "
             f"{pluralize(manifest['unlabeled'], 'unlabelled row')} on {manifest['created']}."
         )
-    if data:
+    if all(data.get(name) is not None for name in ("file", "rows", "columns", "sha256")):
         console.print_line(
             f"Data: {data['file']}, {pluralize(data['rows'], 'row')}, "
             f"{pluralize(len(data['columns']), 'column')}, sha256 "
@@ -134,7 +135,7 @@ def _print(path: Path, result: dict[str, Any]) -> None:
         )
     if result["chosen"]:
         print_chosen(result["chosen"])
-    for title, entries in (("Settings", result["parameters"]), ("Versions", manifest["versions"])):
+    for title, entries in (("Settings", result["parameters"]), ("Versions", versions)):
         console.print_line(
             f"{title}: " + ", ".join(f"{name} {value}" for name, value in entries.items())
         )

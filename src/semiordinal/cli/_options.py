@@ -146,6 +146,13 @@ def _table_options(
     weight: Annotated[
         str | None, _of_table(help="Column that says how many rows a row counts as.")
     ] = None,
+    chosen: Annotated[
+        str | None,
+        _of_table(
+            help="Column that marks rows whose label was chosen, as by next, and not drawn at "
+            "random: the model learns from them, and is judged by the others."
+        ),
+    ] = None,
     unlabeled: Annotated[
         list[str] | None,
         _of_table(help="More rows without labels: files, folders or globs of tables."),
@@ -167,6 +174,7 @@ def _table_options(
         thousands=thousands,
         day_first=day_first,
         weight=weight,
+        chosen=chosen,
         unlabeled=tuple(unlabeled or ()),
         sheet=sheet,
         encoding=encoding,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from .._decide.share_evidence import WITHOUT_UNLABELED
 from .._rows.class_shares import ESTIMATED_PRIOR, is_of_labels
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ class Population(NamedTuple):
         if self.shares is None:
             return ""
         pairs = zip(classes, self.shares, strict=True)
-        which = ", ".join(f"{label}: {share:.1%}" for label, share in pairs)
+        which = ", ".join(f"{label}: {share:.1%}" for label, share in pairs if share)
         return f"Errors count rows so that the classes have these shares: {which}."
 
 
@@ -33,11 +36,16 @@ def population(table: TrainingTable, class_prior: Any, seed: int, fitted: Any = 
     """
     of_labels = is_of_labels(class_prior)
     if not hasattr(fitted, "shares_reason_"):
-        if of_labels or not table.n_unlabeled:
+        if of_labels:
             return Population(None, "")
+        if not table.n_unlabeled:
+            return Population(None, WITHOUT_UNLABELED)
         fitted = _judge(table, class_prior, seed)
-    uses_shares = not of_labels and table.n_unlabeled
-    return Population(fitted.class_prior_ if uses_shares else None, fitted.shares_reason_)
+    if of_labels or not table.n_unlabeled:
+        return Population(None, fitted.shares_reason_)
+    counts = np.array(list(table.target.counts.values()))
+    shares = np.where(counts > 0, fitted.class_prior_, 0.0)  # a class without labels has no errors
+    return Population(shares / shares.sum(), fitted.shares_reason_)
 
 
 def shares_for_any_model(table: TrainingTable, class_prior: Any, seed: int) -> Any:

@@ -139,9 +139,8 @@ def _check_probabilities(loaded: TableModel, option: str) -> None:
     try:
         loaded.pipeline[-1].predict_proba  # noqa: B018
     except AttributeError as error:
-        reason = str(error.__cause__ or error)
         raise console.UsageError(
-            f"{option}: {reason} Leave {option} out, or fit another model."
+            f"{option}: {error} Leave {option} out, or fit another model."
         ) from None
 
 

@@ -13,7 +13,7 @@ from . import _console as console
 from . import _options as options
 
 if TYPE_CHECKING:
-    from ..experiments import Cell, Experiment, RecordStore
+    from ..experiments import Cell, Experiment, PaperSettings, RecordStore
 
 _ALL = "all"
 
@@ -36,6 +36,13 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for records and results.")] = Path("results"),
     jobs: Annotated[int, typer.Option(help="Processes; -1 for one each core.")] = -1,
     seed: options.SeedOption = 0,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Switch a setting of mode paper, such as refit=true; may be given several times.",
+        ),
+    ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Run the paper's experiments and write tables, figures and a summary.
@@ -49,6 +56,7 @@ def reproduce(
       semiordinal reproduce small
       semiordinal reproduce large-at --mode paper --repeats 5 --sets kinematics,bank1-5
       semiordinal reproduce all --mode paper --out results
+      semiordinal reproduce small --mode paper --set refit=true --set columns=all
     """
     from ..experiments import EXPERIMENTS, MODES, RecordStore, cells_of
     from ..experiments._engine import check_ready
@@ -58,6 +66,7 @@ def reproduce(
     if experiment not in (*EXPERIMENTS, _ALL):
         known = ", ".join([*EXPERIMENTS, _ALL])
         raise console.UsageError(f"There is no experiment {experiment}; choose from {known}.")
+    paper = _parse_settings(changes, mode)
     named = list(EXPERIMENTS.values()) if experiment == _ALL else [EXPERIMENTS[experiment]]
     requested = {
         "sets": _parse_names("--sets", sets, [e.sets for e in named]),
@@ -72,7 +81,9 @@ def reproduce(
             notes.append(f"{each.name} has none of what is requested.")
             continue
         try:
-            runs.append((each, cells_of(each, _mode_of(each, mode), repeats, seed, **subset)))
+            own = _mode_of(each, mode)
+            settings = None if own is None else paper
+            runs.append((each, cells_of(each, own, repeats, seed, **subset, paper=settings)))
         except ValueError as error:
             raise console.UsageError(f"--methods: {error}") from None
     console.require_packages("Figures need", "plot", "matplotlib")
@@ -83,6 +94,21 @@ def reproduce(
     results = {each.name: _run(each, cells, store, out, jobs, as_json) for each, cells in runs}
     if as_json:
         console.print_json({**results, "notes": notes})
+
+
+def _parse_settings(changes: list[str] | None, mode: str) -> PaperSettings | None:
+    from ..experiments import PaperSettings
+
+    if mode != "paper":
+        if changes:
+            raise console.UsageError(
+                "--set is for --mode paper. Give that too, or leave --set out."
+            )
+        return None
+    try:
+        return PaperSettings.parse(changes or [])
+    except ValueError as error:
+        raise console.UsageError(f"--set: {error}.") from None
 
 
 def _columns(experiment: Experiment, mode: str) -> tuple[str, ...]:
@@ -120,10 +146,10 @@ def _run(
     experiment: Experiment, cells: list[Cell], store: RecordStore, out: Path, jobs: int, quiet: bool
 ) -> dict[str, Any]:
     from ..experiments import run_cells
-    from ..experiments._results import write_results
+    from ..experiments._results import Run, write_results
 
-    mode = cells[0].mode
-    sizes = _sizes(experiment, list(dict.fromkeys(cell.set for cell in cells)))
+    names = list(dict.fromkeys(cell.set for cell in cells))
+    sizes = _sizes(experiment, names, cells[0].paper_columns)
     if not quiet:
         console.print_table(
             f"{experiment.name}: {experiment.title}",
@@ -138,18 +164,21 @@ def _run(
         )
     with progress(experiment.name, len(cells)) as advance:
         results = run_cells(cells, store, jobs, advance)
-    folder = out / (experiment.name if mode is None else f"{experiment.name}-{mode}")
-    files = write_results(experiment, mode, cells, results, folder)
+    folder = out / Run.of(cells).folder_name
+    files = write_results(experiment, cells, results, folder)
     if not quiet:
         console.print_line((folder / "summary.md").read_text(encoding="utf-8"))
-        names = ", ".join(path.name for path in files)
-        console.print_line(f"{pluralize(len(cells), 'cell')}; results in {folder}: {names}.")
+        written = ", ".join(path.name for path in files)
+        console.print_line(f"{pluralize(len(cells), 'cell')}; results in {folder}: {written}.")
         console.print_line()
     return {"cells": len(cells), "sizes": sizes, "files": [str(path) for path in files]}
 
 
-def _sizes(experiment: Experiment, names: list[str]) -> dict[str, dict[str, str]]:
+def _sizes(
+    experiment: Experiment, names: list[str], paper_columns: bool = False
+) -> dict[str, dict[str, str]]:
     from ..datasets import get_facts
+    from ..datasets._loading import LOST_COLUMN
 
     sizes = {}
     for name in names:
@@ -161,7 +190,7 @@ def _sizes(experiment: Experiment, names: list[str]) -> dict[str, dict[str, str]
             shares = f"{len(prior)} x {prior.mean():.4g}"
         sizes[name] = {
             "priors": shares,
-            "dims": str(facts.n_features),
+            "dims": str(facts.n_features - (paper_columns and name in LOST_COLUMN)),
             "labelled": str(labeled),
             "unlabelled": str(unlabeled),
             "test": str(test),

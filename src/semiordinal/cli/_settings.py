@@ -13,7 +13,7 @@ import numpy as np
 from .._risk.losses import LOSSES
 from .._risk.margins import MARGINS
 from .._risk.risks import REMOVED_CLASSES
-from .._rows.class_shares import CLASS_PRIORS, ESTIMATED_PRIOR, resolve_prior
+from .._rows.class_shares import CLASS_PRIORS, ESTIMATED_PRIOR, is_unknown, resolve_prior
 from .._tables.options import TableOptions
 from .._tables.reading import open_table
 from .._tables.target import Target
@@ -126,11 +126,26 @@ def parse_class_prior(text: str, target: Target) -> Any:
         raise UsageError(str(error)) from None
 
 
-def check_every_class_labeled(target: Target) -> None:
-    """Raise where --order names a class that no row has."""
-    empty = [str(label) for label, count in target.counts.items() if not count]
-    if empty:
+def check_every_class_labeled(
+    table: TrainingTable, class_prior: Any, settings: dict[str, Any] | None = None
+) -> None:
+    """Raise where --order names a class that no row has, unless known shares place it.
+
+    With fixed settings they can do so for the removed class alone.
+    """
+    empty = [str(label) for label, count in table.target.counts.items() if not count]
+    are_placed = not is_unknown(class_prior) and table.n_unlabeled
+    if empty and are_placed and settings is not None:
+        if empty != [str(settings["removed_class"])] or not settings["unlabeled_weight"]:
+            raise UsageError(
+                f"--order names {join_names(empty)}, and no row has that label. With fixed "
+                "settings, one such class can be learnt: with --removed-class "
+                f"{empty[0]} and an --unlabeled-weight above 0. Without them, fit places any."
+            )
+    if empty and not are_placed:
+        shares = ",".join(f"{label}=..." for label in table.target.classes)
         raise UsageError(
-            f"--order names {join_names(empty)}, and no row has that label. Label a row of it, or "
-            "leave it out of --order."
+            f"--order names {join_names(empty)}, and no row has that label. Label a row of it, "
+            "leave it out of --order, or give the class shares of the rows, which place it where "
+            f"there are unlabelled rows: --class-prior {shares}"
         )

@@ -16,6 +16,7 @@ from .._decide import CutForTask
 from .._judge.assessment import Assessment
 from .._judge.drift import Drift, find_drift
 from .._judge.table_profile import TableProfile
+from .._rows.class_order import class_order
 from .._rows.labels import encode_labels, known_codes
 from .._tables.encoding import TypedColumns, unknown_categories
 from .._tables.numbers import check_marks
@@ -25,6 +26,7 @@ from .._utils.progress import progress
 from .._utils.text import join_names
 from .._utils.typing import Codes
 from . import _console as console
+from ._manifests import check_manifest
 
 
 class TableModel:
@@ -36,9 +38,10 @@ class TableModel:
             file = model_files.read(path)
         self.manifest = file.manifest
         self.pipeline = _for_tables(file.model, path)
+        self._stored(lambda _, manifest: check_manifest(manifest))
         if decimal is not None or thousands is not None:
             self._read_numbers_by(decimal, thousands)
-        self.classes: list[Any] = self.pipeline.classes_.tolist()
+        self.classes: list[Any] = class_order(self.pipeline).tolist()
         self.assessment = self._stored(_assessment)
         self.profile: TableProfile | None = self._stored(_profile)
         self._seen = None if self.profile is None else self.profile.empty()
@@ -48,7 +51,7 @@ class TableModel:
         """What ``fit`` kept in the manifest, which may come from anyone."""
         try:
             return read(self.pipeline, self.manifest)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise console.CommandError(
                 f"The manifest of the model file does not fit its model ({error}). Fit it again."
             ) from error
@@ -160,7 +163,7 @@ def _assessment(pipeline: Pipeline, manifest: dict[str, Any]) -> Assessment | No
     stored = manifest.get("held_out")
     if stored is None:  # averages of models keep their own
         return Assessment.from_estimator(pipeline[-1])
-    return Assessment.from_manifest(stored, pipeline.classes_.tolist())
+    return Assessment.from_manifest(stored, class_order(pipeline).tolist())
 
 
 def _profile(pipeline: Pipeline, manifest: dict[str, Any]) -> TableProfile | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
 from .._rows.labels import encode_labels
 from .._utils.typing import Array, Codes
@@ -45,8 +45,9 @@ def bootstrap_coefficients(
 
     Parameters
     ----------
-    estimator : LinearOrdinalClassifier
-    X : array or sparse matrix of shape (n_samples, n_features)
+    estimator : LinearOrdinalClassifier, or Pipeline that ends in one
+        All steps of a Pipeline are fitted to each sample.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels, missing where a row has none.
     n_draws : int, default=100
@@ -56,6 +57,7 @@ def bootstrap_coefficients(
     Returns
     -------
     array of shape (n_features, 2)
+        Of the columns that the classifier sees.
 
     Examples
     --------
@@ -70,7 +72,8 @@ def bootstrap_coefficients(
         raise ValueError(f"confidence={confidence!r} must be between 0 and 1.")
     if n_draws < 2:
         raise ValueError(f"n_draws={n_draws!r} must be at least 2.")
-    labels = encode_labels(y, estimator.classes, estimator.missing_label)
+    step, final = estimator.steps[-1] if hasattr(estimator, "steps") else ("", estimator)
+    labels = encode_labels(y, final.classes, final.missing_label)
     if not enough_for_intervals(labels.codes):
         raise ValueError(
             "y holds too few labels for intervals: draws from them are nearly the same. Label two "
@@ -78,14 +81,16 @@ def bootstrap_coefficients(
         )
     parts = [np.flatnonzero(labels.codes == code) for code in np.unique(labels.codes)]
     values = label_values(labels.codes, labels.classes)
-    model = clone(estimator).set_params(classes=labels.classes)
+    name = f"{step}__classes" if step else "classes"
+    model = clone(estimator).set_params(**{name: labels.classes})
     random = check_random_state(random_state)
     draws = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for _ in range(n_draws):
             rows = np.concatenate([random.choice(part, len(part)) for part in parts])
-            draws.append(model.fit(X[rows], values[rows]).coef_)
+            fitted = model.fit(_safe_indexing(X, rows), values[rows])
+            draws.append((fitted[-1] if step else fitted).coef_)
     tail = (1 - confidence) / 2
     ends: Array = np.quantile(draws, [tail, 1 - tail], axis=0).T
     return ends

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from scipy.stats import norm
 
 from .._judge.assessment import Assessment
-from ._gain import UnlabeledGain, gain_from_losses
+from ._gain import CONFIDENCE, UnlabeledGain, gain_from_losses
 from ._verdict import CANNOT_TELL, NOTHING, Verdict, verdict_of_gain
 
 NOT_USED = "not used"
@@ -22,7 +25,20 @@ def gain_of_model(assessment: Assessment | None) -> UnlabeledGain | None:
     weights = weights / weights.mean()
     by_name = {"SEMI": assessment.model, "SV": assessment.predictions[assessment.against]}
     losses = {name: each.errors(assessment.metric) * weights for name, each in by_name.items()}
-    return gain_from_losses(losses, 1)
+    gain = gain_from_losses(losses, 1)
+    if assessment.against not in assessment.expected:
+        return gain
+    change = assessment.change()
+    mean, error = -float(change.mean), float(change.standard_error)
+    margin = float(norm.ppf((1 + CONFIDENCE) / 2)) * error
+    return replace(
+        gain,
+        semi=gain.supervised - mean,
+        mean=mean,
+        standard_error=error,
+        low=mean - margin,
+        high=mean + margin,
+    )
 
 
 def judge_model(assessment: Assessment | None, n_unlabeled: int) -> Verdict:

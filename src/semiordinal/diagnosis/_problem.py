@@ -20,6 +20,7 @@ from .._risk.losses import get_loss
 from .._rows.class_shares import resolve_prior
 from .._rows.labels import encode_labels, known_codes
 from .._score import KernelOrdinalClassifierCV, LinearOrdinalClassifier, LinearOrdinalClassifierCV
+from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from ..metrics import metric_for_task
 from ..model_selection import LabeledKFold, Split
@@ -78,7 +79,8 @@ class DiagnosisProblem:
         labels = encode_labels(y, model.classes, model.missing_label)
         if len(labels.classes) < 2:
             raise ValueError(
-                f"y holds one class only ({labels.classes[0]!r}). Label rows of another class too."
+                f"y holds one class only ({as_written(labels.classes[0])}). Label rows of another "
+                "class too."
             )
         counts = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.classes))
         prior = resolve_prior(model.class_prior, counts.astype(float), labels.classes)

@@ -2,6 +2,7 @@
 
 from ._cells import Cell, cells_of
 from ._engine import run_cells
+from ._settings import PaperSettings
 from ._specs import EXPERIMENTS, MODES, Experiment, get_experiment
 from ._store import DamagedRecordError, RecordStore
 
@@ -11,6 +12,7 @@ __all__ = [
     "Cell",
     "DamagedRecordError",
     "Experiment",
+    "PaperSettings",
     "RecordStore",
     "cells_of",
     "get_experiment",

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .._risk.empirical_risk import EmpiricalRisk, Sums
 from .._risk.latent_risk import LatentRisk
 from .._risk.losses import OrdinalLoss
-from .._risk.objective import ThresholdMap, order_penalty, widen_gaps
+from .._risk.objective import Objective, ThresholdMap, order_penalty, widen_gaps
 from .._risk.solvers import Solution
 from .._rows import dense_rows
 from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
@@ -25,6 +26,8 @@ from .._utils.typing import Array
 
 # Adam's usual constants, which the paper does not change.
 _FIRST_DECAY, _SECOND_DECAY, _EPSILON = 0.9, 0.999, 1e-8
+# Where LS has its first threshold if none is learnt: f estimates the class itself.
+FIXED_FIRST_THRESHOLD = 1.5
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,9 @@ class _ByAdam(BaseRiskClassifier):
     """Trains a classifier as the paper does; ``max_iter`` is the number of epochs."""
 
     learning_rate: ClassVar[float]
+    # Not parameters: set by what trains it, and as they are here where nothing does.
+    lecun_start = False
+    fixed_ls_thresholds = False
 
     def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
         if loss.unit_gaps:
@@ -126,12 +132,24 @@ class _ByAdam(BaseRiskClassifier):
 
     def _solve(self, problem: FittingProblem) -> Solution:
         objective = problem.objective
-        start = objective.start()
+        start = self._start(objective)
         if not objective.risk.loss.unit_gaps:  # a quadratic risk visits no rows at all
             objective = objective.with_risk(ScoredRisk(objective.risk))
         return minimize_by_adam(
             objective.value_gradient, start, self.learning_rate, int(self.max_iter)
         )
+
+    def _start(self, objective: Objective) -> Array:
+        start = objective.start()
+        n_coefs = objective.coordinates.n_coefs
+        if self.lecun_start:
+            random = check_random_state(self.random_state)
+            start[:n_coefs] = random.normal(scale=n_coefs**-0.5, size=n_coefs)
+        if self.fixed_ls_thresholds and objective.risk.loss.unit_gaps:
+            # To learn the first threshold from there is to fix it and learn an intercept from
+            # zero: they move alike, in opposite directions.
+            start[n_coefs:] = FIXED_FIRST_THRESHOLD
+        return start
 
 
 class AdamLinear(_ByAdam, LinearOrdinalClassifier):

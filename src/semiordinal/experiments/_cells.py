@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
+from ._settings import PaperSettings
 from ._specs import SUPERVISED, Column, Experiment
 
 
@@ -25,10 +26,14 @@ class Cell:
     n_unlabeled: int | None
     seed: int
     settings: str  # a fingerprint of how it is trained, so that changed settings are other cells
+    paper: PaperSettings | None = None  # in mode "paper" alone
 
     @property
     def identity(self) -> dict[str, Any]:
-        return asdict(self)
+        identity = asdict(self)
+        if self.paper is None:
+            del identity["paper"]
+        return identity
 
     @property
     def key(self) -> str:
@@ -46,6 +51,22 @@ class Cell:
     def split_seed(self) -> int:
         """Seed of its rows: the same for all methods, losses and modes, so that they pair."""
         return seed_from("split", [self.set, self.repeat, self.seed])
+
+    @property
+    def start_seed(self) -> int:
+        """Seed of what its training draws; in mode "paper" the same for all methods.
+
+        The paper prints equal means for SEMI1 and SEMI2 where they remove the same class, which
+        they have only from the same start.
+        """
+        if self.paper is None:
+            return self.own_seed
+        return seed_from("start", [self.set, self.repeat, self.seed])
+
+    @property
+    def paper_columns(self) -> bool:
+        """Whether its set is without the column that the paper lost."""
+        return self.paper is not None and self.paper.columns == "printed"
 
 
 def fingerprint(value: Any) -> str:
@@ -81,8 +102,16 @@ def cells_of(
     sets: Iterable[str] | None = None,
     losses: Iterable[str] | None = None,
     columns: Iterable[str] | None = None,
+    paper: PaperSettings | None = None,
 ) -> list[Cell]:
-    """All cells, repetition by repetition, so that a run cut short has some of each kind."""
+    """All cells, repetition by repetition, so that a run cut short has some of each kind.
+
+    ``paper`` switches settings of mode "paper", and is for that mode alone.
+    """
+    if mode == "paper":
+        paper = PaperSettings() if paper is None else paper
+    elif paper is not None:
+        raise ValueError(f"paper={paper} is for mode 'paper', not for {mode!r}.")
     sets = select_names("sets", sets, experiment.sets)
     losses = select_names("losses", losses, experiment.losses)
     known = {column.name: column for column in experiment.columns_in(mode)}
@@ -95,7 +124,7 @@ def cells_of(
         (column, _settings(experiment, mode, known[column])) for column in columns
     ] or [(None, _settings(experiment, mode, None))]
     return [
-        Cell(experiment.name, mode, name, loss, column, repeat, count, seed, settings)
+        Cell(experiment.name, mode, name, loss, column, repeat, count, seed, settings, paper)
         for repeat, name, loss, (column, settings) in product(range(repeats), sets, losses, trained)
         for count in experiment.unlabeled_counts_of(name)
     ]

@@ -38,15 +38,15 @@ class Rows(NamedTuple):
     digest: str
 
 
-def load_rows(name: str, three_classes: bool) -> Rows:
+def load_rows(name: str, three_classes: bool, paper_columns: bool = False) -> Rows:
     """All rows of a set; a process reads each set of a folder once."""
-    return read_rows(name, three_classes, os.environ.get(FOLDER_VARIABLE))
+    return read_rows(name, three_classes, paper_columns, os.environ.get(FOLDER_VARIABLE))
 
 
 @lru_cache(maxsize=16)
-def read_rows(name: str, three_classes: bool, folder: str | None) -> Rows:
+def read_rows(name: str, three_classes: bool, paper_columns: bool, folder: str | None) -> Rows:
     """All rows of a set in the folder that the environment names: for `load_rows` to remember."""
-    X, y = load(name, three_classes=three_classes)
+    X, y = load(name, three_classes=three_classes, paper_columns=paper_columns)
     digest = hashlib.sha256(X.tobytes() + y.astype(np.int64).tobytes()).hexdigest()
     return Rows(X, y.astype(np.float64), digest[:10])
 
@@ -57,7 +57,7 @@ def draw_data(experiment: Experiment, cell: Cell) -> TrainTestData:
     Labelled rows are drawn again until every class is among them. Fewer unlabelled rows are
     the first of the many, so that numbers of them are compared on nested sets.
     """
-    X, y, _ = load_rows(cell.set, experiment.three_classes)
+    X, y, _ = load_rows(cell.set, experiment.three_classes, cell.paper_columns)
     n_labeled, n_unlabeled, n_test = experiment.sizes.of(len(y))
     random = np.random.default_rng(cell.split_seed)
     order = random.permutation(len(y))

@@ -99,7 +99,8 @@ def run_cell(cell: Cell, store: RecordStore) -> None:
 
 
 def _load_rows(cell: Cell) -> Rows:
-    return load_rows(cell.set, get_experiment(cell.experiment).three_classes)
+    three_classes = get_experiment(cell.experiment).three_classes
+    return load_rows(cell.set, three_classes, cell.paper_columns)
 
 
 def _check_data(cell: Cell, record: Record, store: RecordStore) -> None:

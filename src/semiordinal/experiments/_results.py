@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ from ..datasets import get_facts
 from ..plotting import CurveDisplay, Display, VarianceRatioDisplay, plot_cd_diagram, plot_panels
 from ..plotting._panels import close_figure, save_figure
 from ._cells import Cell
-from ._specs import LOSS_METRICS, SUPERVISED, Experiment
+from ._settings import PaperSettings
+from ._specs import LOSS_METRICS, SUPERVISED, Experiment, get_experiment
 from ._statistics import FEWEST_TO_TEST, contests, rank_methods
 from ._store import unwritable, write_text
 from ._summaries import curve_summary, median_ratios, table_summary, variance_summary
@@ -28,9 +31,52 @@ _RANKS = "ranks"
 _PANELS = {"curve": "curves", "variance": "variance"}
 
 
+_RUN_FILE, _RUNS_FILE = "run.json", "runs.csv"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was run, beside the results: all that the headings of its files tell."""
+
+    experiment: str
+    mode: str | None
+    seed: int
+    paper: dict[str, str]  # settings of mode "paper" that are not as by default
+
+    @classmethod
+    def of(cls, cells: Sequence[Cell]) -> Run:
+        cell = cells[0]
+        paper = {} if cell.paper is None else cell.paper.switched
+        return cls(cell.experiment, cell.mode, cell.seed, paper)
+
+    @property
+    def folder_name(self) -> str:
+        """A folder for each experiment, mode and choice of settings.
+
+        Examples
+        --------
+        >>> Run("small", "paper", 0, {"refit": "true"}).folder_name
+        'small-paper-refit-true'
+        """
+        words = [
+            self.experiment,
+            self.mode,
+            *(word for pair in self.paper.items() for word in pair),
+        ]
+        return "-".join(word for word in words if word is not None)
+
+    @property
+    def heading(self) -> str:
+        words = [f"`{self.experiment}`"]
+        if self.mode is not None:
+            words.append(f"mode {self.mode}")
+        words += [f"{name}={value}" for name, value in self.paper.items()]
+        words.append(f"seed {self.seed}")
+        return f"# {get_experiment(self.experiment).title} ({', '.join(words)})\n"
+
+
 def write_results(
     experiment: Experiment,
-    mode: str | None,
     cells: Sequence[Cell],
     results: Sequence[dict[str, Any]],
     folder: Path,
@@ -40,9 +86,28 @@ def write_results(
     The same results give the same bytes: nothing in the files tells when or how fast they
     were made. Figures of an earlier run that this one has not are removed.
     """
-    writer = _Writer(experiment, mode, cells[0].seed, folder)
+    to_runs = variance_runs if experiment.kind == "variance" else fit_runs
+    return _write(experiment, Run.of(cells), to_runs(cells, results), folder)
+
+
+def rewrite_results(folder: Path) -> list[Path]:
+    """Write tables, summary and figures of a folder again from its ``runs.csv``."""
+    try:
+        run = Run(**json.loads((folder / _RUN_FILE).read_text(encoding="utf-8")))
+        PaperSettings.parse(f"{name}={value}" for name, value in run.paper.items())
+        runs = pd.read_csv(folder / _RUNS_FILE)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{str(folder)!r} is no folder of results: it needs {_RUN_FILE} and {_RUNS_FILE} as "
+            f"`semiordinal reproduce` writes them ({error})."
+        ) from error
+    return _write(get_experiment(run.experiment), run, runs, folder)
+
+
+def _write(experiment: Experiment, run: Run, runs: pd.DataFrame, folder: Path) -> list[Path]:
+    writer = _Writer(experiment, run, folder)
     write = {"table": writer.table, "curve": writer.curve, "variance": writer.variance}
-    write[experiment.kind](cells, results)
+    write[experiment.kind](runs)
     for path in _figure_paths(experiment, folder):
         if path not in writer.files:
             path.unlink(missing_ok=True)
@@ -58,25 +123,19 @@ def _figure_paths(experiment: Experiment, folder: Path) -> list[Path]:
 
 
 class _Writer:
-    def __init__(self, experiment: Experiment, mode: str | None, seed: int, folder: Path):
+    def __init__(self, experiment: Experiment, run: Run, folder: Path):
         self.experiment = experiment
-        self.mode = mode
-        self.seed = seed
+        self.heading = run.heading
         self.folder = folder
         self.files: list[Path] = []
+        self._text(_RUN_FILE, json.dumps(asdict(run), indent=1) + "\n")
 
-    @property
-    def heading(self) -> str:
-        suffix = "" if self.mode is None else f", mode {self.mode}"
-        return f"# {self.experiment.title} (`{self.experiment.name}`{suffix}, seed {self.seed})\n"
-
-    def table(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
-        runs = fit_runs(cells, results)
+    def table(self, runs: pd.DataFrame) -> None:
         problems = contests(runs)
         methods = list(problems[0].errors.columns)
         table = ErrorTable(self.experiment, methods, problems)
         n_repeats = runs["repeat"].nunique()
-        self._csv("runs.csv", runs)
+        self._csv(_RUNS_FILE, runs)
         bold = (
             "the least mean and those that Wilcoxon's signed-rank test at 5 % does not find worse"
         )
@@ -100,11 +159,10 @@ class _Writer:
             self._figure(_RANKS, ax.figure)
         self._text("summary.md", "\n".join([self.heading, *summary]))
 
-    def curve(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
-        runs = fit_runs(cells, results)
+    def curve(self, runs: pd.DataFrame) -> None:
         most = {name: self._most_unlabeled(name) for name in runs["set"].unique()}
         runs["n_unlabeled"] = runs["n_unlabeled"].fillna(runs["set"].map(most)).astype(int)
-        self._csv("runs.csv", runs)
+        self._csv(_RUNS_FILE, runs)
         ratios, displays = [], dict[tuple[str, str], Display]()
         for (name, loss), part in runs.groupby(["set", "loss"], sort=False):
             errors = part.pivot(
@@ -133,9 +191,8 @@ class _Writer:
         self._text("summary.md", "\n".join([self.heading, summary]))
         self._panels(displays)
 
-    def variance(self, cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> None:
-        runs = variance_runs(cells, results)
-        self._csv("runs.csv", runs)
+    def variance(self, runs: pd.DataFrame) -> None:
+        self._csv(_RUNS_FILE, runs)
         self._text("summary.md", "\n".join([self.heading, variance_summary(runs)]))
         medians = median_ratios(runs).reset_index()
         displays = dict[tuple[str, str], Display]()

@@ -15,6 +15,8 @@ from .._utils.typing import Array
 from ..plotting import nemenyi_difference
 
 LEVEL = 0.05
+# Errors are compared to so many digits, so that rounding, here or in a CSV, breaks no tie.
+_DIGITS = 8
 # With fewer repetitions no p-value of the two-sided signed-rank test is below 5 %: five that
 # are all better have 2/2^5.
 FEWEST_TO_TEST = 6
@@ -47,15 +49,15 @@ class Contest:
         """The methods of least mean, and those that a test, where it can, finds no worse."""
         if not methods:
             return []
-        means = self.errors[list(methods)].mean().round(12)
+        means = self.errors[list(methods)].mean().round(_DIGITS)
         least = [name for name in methods if means[name] == means.min()]
         if len(self.errors) < FEWEST_TO_TEST:
             return least
         return [n for n in methods if any(self.outcome(n, best) != "loss" for best in least)]
 
     def gain(self, one: str, other: str) -> float:
-        """How far the mean of one is below that of the other, to twelve digits."""
-        return round(self.entry(other).mean - self.entry(one).mean, 12)
+        """How far the mean of one is below that of the other, to eight digits."""
+        return round(self.entry(other).mean - self.entry(one).mean, _DIGITS)
 
     def p_value(self, one: str, other: str) -> float:
         """Of Wilcoxon's signed-rank test, two-sided; one where nothing differs."""
@@ -97,10 +99,10 @@ class Ranking:
 def rank_methods(problems: Sequence[Contest], methods: Sequence[str]) -> Ranking:
     """Rank methods by their mean errors on each problem; 1 is the best, ties share ranks."""
     means: Array = np.array([p.errors[list(methods)].mean() for p in problems])
-    ranks = np.array([rankdata(row.round(12)) for row in means])
+    ranks = np.array([rankdata(row.round(_DIGITS)) for row in means])
     p_value = float("nan")
     if len(methods) > 2 and len(problems) > 1:
-        p_value = float(friedmanchisquare(*means.T.round(12)).pvalue)
+        p_value = float(friedmanchisquare(*means.T.round(_DIGITS)).pvalue)
     return Ranking(
         dict(zip(methods, ranks.mean(axis=0).tolist(), strict=True)),
         len(problems),
@@ -118,7 +120,7 @@ def count_outcomes(problems: Sequence[Contest], one: str, other: str) -> dict[st
 def signed_ranks(differences: Array) -> Array:
     """Twice the signed ranks of Wilcoxon's test: whole numbers, of those that are not zero.
 
-    Differences are taken to twelve digits, so that rounding breaks no tie. Equal sizes share
+    Differences are taken to eight digits, so that rounding breaks no tie. Equal sizes share
     the mean of their ranks.
 
     Examples
@@ -126,7 +128,7 @@ def signed_ranks(differences: Array) -> Array:
     >>> signed_ranks(np.array([0.1, -0.3, 0.0, 0.3]))
     array([ 2., -5.,  5.])
     """
-    rounded = np.asarray(differences).round(12)
+    rounded = np.asarray(differences).round(_DIGITS)
     signed = rounded[rounded != 0]
     return np.sign(signed) * 2 * rankdata(np.abs(signed))
 

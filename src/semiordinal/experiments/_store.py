@@ -100,7 +100,7 @@ def _read(path: Path, cell: Cell) -> Record | None:
         content = {"cell": record["cell"], "result": record["result"]}
         is_whole = record["checksum"] == _checksum(content) and record["cell"] == cell.identity
         return Record(record["result"], dict(record.get("notes", {}))) if is_whole else None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

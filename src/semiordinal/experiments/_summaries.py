@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 
 from .._utils.text import pluralize
-from ._specs import LOSS_METRICS
+from ._comparison import paper_comparison
+from ._specs import CONSTANT, LOSS_METRICS
 from ._statistics import FEWEST_TO_TEST, Contest, Ranking, count_outcomes
 from ._tables import ErrorTable
 
 
 def rivals(methods: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs to compare, with the same model: SEMI with SV and SV-prior, SV-prior with SV.
+
+    And every method with the best constant class, where that is among them.
 
     Examples
     --------
@@ -30,6 +33,7 @@ def rivals(methods: Sequence[str]) -> list[tuple[str, str]]:
             pairs += [(name, f"SV{suffix}"), (name, f"SV-prior{suffix}")]
         elif method == "SV-prior":
             pairs.append((name, f"SV{suffix}"))
+    pairs += [(name, CONSTANT) for name in methods if name != CONSTANT]
     return [(one, other) for one, other in pairs if other in methods]
 
 
@@ -56,9 +60,10 @@ def directions(table: ErrorTable) -> dict[str, tuple[int, int, int]]:
 
 
 def table_summary(table: ErrorTable, ranking: Ranking, n_repeats: int) -> str:
-    """Directions, wins and losses, and ranks of a table."""
+    """How close it is to the paper's, directions, wins and losses, and ranks of a table."""
     problems = pluralize(len(table.problems), "problem")
     lines = [f"{problems} (sets × losses), {pluralize(n_repeats, 'repetition')} each.", ""]
+    lines += paper_comparison(table, n_repeats)
     agreement = directions(table)
     if agreement:
         lines += [

@@ -132,9 +132,9 @@ def bootstrap(
     weights = np.ones(len(codes)) if given is None else given
     rows = fitted.rows.in_memory.parts[0]
     labels = np.full(len(codes), None, dtype=object)
-    labels[codes >= 0] = model.classes_[codes[codes >= 0]]
+    labels[codes >= 0] = model.class_order_[codes[codes >= 0]]
     present = np.unique(codes[codes >= 0])
-    refit = clone(model).set_params(classes=model.classes_.tolist())
+    refit = clone(model).set_params(classes=model.class_order_.tolist())
     found = []
     for _ in range(n_resamples):
         drawn = weights * _draw(rng, units, codes, present)

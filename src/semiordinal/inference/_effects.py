@@ -100,7 +100,7 @@ def predict_probabilities(summary: InferenceSummary, X: Any) -> PredictedProbabi
     certain = errors == 0  # a probability of 0 or 1, to rounding
     lower, upper = (np.where(certain, probabilities, end) for end in ends)
     return PredictedProbabilities(
-        summary.model.classes_, probabilities, errors, lower, upper, summary.confidence
+        summary.model.class_order_, probabilities, errors, lower, upper, summary.confidence
     )
 
 
@@ -206,7 +206,7 @@ def average_marginal_effects(
         )
     weights = weights / weights.sum()
     effects, errors, differ = [], [], []
-    positions = np.arange(1, len(summary.model.classes_) + 1)
+    positions = np.arange(1, len(summary.model.class_order_) + 1)
     for column in range(rows.shape[1]):
         is_binary = binary == "difference" and bool(np.isin(rows[:, column], (0, 1)).all())
         of_column = _mean_difference if is_binary else _mean_slope
@@ -214,7 +214,7 @@ def average_marginal_effects(
         effects.append(np.append(effect, positions @ effect))
         errors.append(_errors(np.vstack([gradient, positions @ gradient]), summary.covariance))
         differ.append(is_binary)
-    outcomes = [*(str(label) for label in summary.model.classes_), "mean"]
+    outcomes = [*(str(label) for label in summary.model.class_order_), "mean"]
     return MarginalEffects(
         summary.names, outcomes, np.array(effects), np.array(errors), differ, summary.confidence
     )

@@ -57,7 +57,7 @@ class FittedModel:
     @property
     def threshold_names(self) -> list[str]:
         """Each threshold by the classes on its two sides."""
-        classes = self.model.classes_.tolist()
+        classes = self.model.class_order_.tolist()
         return [f"{low}|{high}" for low, high in pairwise(classes)]
 
     @property
@@ -160,10 +160,10 @@ def _check_rows(model: Any, shadow: Any, rows: TrainingRows) -> None:
             f"X has {shadow.n_features_in_} columns, and the model was fitted to "
             f"{model.n_features_in_}. Give the rows that it was fitted to."
         )
-    if rows.classes.tolist() != model.classes_.tolist():
+    if rows.classes.tolist() != model.class_order_.tolist():
         raise ValueError(
             f"y has the classes {join_names(rows.classes)}, and the model was fitted to "
-            f"{join_names(model.classes_)}. Give the labels that it was fitted to."
+            f"{join_names(model.class_order_)}. Give the labels that it was fitted to."
         )
     counts = (rows.n_labeled, rows.n_unlabeled), (model.n_labeled_, model.n_unlabeled_)
     if counts[0] != counts[1]:
@@ -189,7 +189,7 @@ def _variables(model: Any, problem: FittingProblem) -> Array:
             thresholds = thresholds - moved @ coef
     gaps = np.diff(thresholds)
     if (gaps <= _SMALLEST_GAP).any():
-        between = model.classes_.tolist()[int(np.argmin(gaps)) + 1]
+        between = model.class_order_.tolist()[int(np.argmin(gaps)) + 1]
         raise ValueError(
             f"Both thresholds of class {between!r} coincide, so the fit lies at a bound, where "
             "standard errors do not hold. Label more rows of this class, or merge it with a "

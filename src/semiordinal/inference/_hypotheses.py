@@ -277,7 +277,7 @@ def _check_testable(fitted: FittedModel) -> None:
             f"The fit is penalised (l2={fitted.problem.l2:g}), which bends slopes by itself. Fit "
             "with l2=0 to test proportional odds."
         )
-    if len(fitted.model.classes_) < 3:
+    if len(fitted.model.class_order_) < 3:
         raise ValueError("Two classes have one threshold, so odds are always proportional.")
     check_minimum(fitted)
 

@@ -182,7 +182,7 @@ def partial_proportional_odds(
     check_identified(fitted)
     check_minimum(fitted)
     check_likelihood(fitted, "Partial proportional odds are")
-    if len(model.classes_) < 3:
+    if len(model.class_order_) < 3:
         raise ValueError("Two classes have one threshold, so odds are always proportional.")
     free = sorted(column_positions(fitted.names, columns))
     partial = fit_partial(fitted, free, keep_order)

@@ -323,8 +323,10 @@ def _notes(fitted: FittedModel, n_groups: int | None) -> list[str]:
             "class shares were counted in the labels. Known shares, given by class_prior, make "
             "unlabelled rows worth more."
         )
-    counts = np.bincount(fitted.rows.labels.codes + 1, minlength=len(model.classes_) + 1)[1:]
-    few = [str(label) for label, n in zip(model.classes_, counts, strict=True) if n < _FEW_LABELS]
+    counts = np.bincount(fitted.rows.labels.codes + 1, minlength=len(model.class_order_) + 1)[1:]
+    few = [
+        str(label) for label, n in zip(model.class_order_, counts, strict=True) if n < _FEW_LABELS
+    ]
     if few:
         notes.append(
             f"fewer than {_FEW_LABELS} labelled rows of class {', '.join(few)}: the intervals of "

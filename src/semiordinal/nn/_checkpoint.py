@@ -71,6 +71,8 @@ def read_checkpoint(folder: Path, run: State, device: torch.device) -> State | N
         return None
     try:
         content: State = read_tensors(path, device)
+        if not isinstance(content, dict) or not isinstance(content.get("run"), dict):
+            raise DamagedFileError("It holds no run.")
     except DamagedFileError as error:
         raise ValueError(
             f"resume=True, but the checkpoint {str(path)!r} is damaged. Remove it, and the run "

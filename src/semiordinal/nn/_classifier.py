@@ -17,7 +17,7 @@ from .._rows import MatrixRows, RowLabels, column_moments
 from .._rows.class_shares import resolve_prior
 from .._rows.training import TrainingRows, fit_context, training_rows
 from .._score.base import RiskParameters
-from .._utils.typing import Array
+from .._utils.typing import Array, Correction, Loss, Margin
 from ._callbacks import (
     EpochProgress,
     EpochSeed,
@@ -136,7 +136,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
         Always False: the objective of a network is not convex.
     column_mean_, column_scale_ : arrays of shape (n_features_in_,)
         Mean and deviation that standardise the columns.
-    thresholds_, classes_, class_prior_, removed_class_, n_labeled_, n_unlabeled_
+    thresholds_, class_order_, classes_, class_prior_, removed_class_, n_labeled_, n_unlabeled_
         As of `LinearOrdinalClassifier`.
     n_features_in_, feature_names_in_
         As of `LinearOrdinalClassifier`.
@@ -154,16 +154,28 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
     array([0., 1., 2.])
     """
 
+    class_prior_: Array
+    column_mean_: Array
+    column_scale_: Array
+    history_: list[dict[str, Any]]
+    is_convex_: bool
+    module_: OrdinalNetwork
+    n_iter_: int
+    n_labeled_: int
+    n_unlabeled_: int
+    objective_value_: float
+    removed_class_: Any
+
     def __init__(
         self,
         *,
         module: Any = None,
         module_params: Any = None,
-        loss: str = "at",
-        margin: str = "logistic",
+        loss: Loss = "at",
+        margin: Margin = "logistic",
         unlabeled_weight: float = 0.25,
         removed_class: Any = "median",
-        correction: str = "leaky",
+        correction: Correction = "leaky",
         leak: float = -0.2,
         correction_step: str = "gradient",
         order_penalty: float = 0.0,
@@ -301,7 +313,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
         history = plain_history(net.history)
         fitted = {
             "module_": module,
-            "classes_": rows.classes,
+            "class_order_": rows.classes,
             "class_prior_": prior,
             "removed_class_": rows.classes[risk.removed],
             "n_labeled_": rows.n_labeled,
@@ -451,7 +463,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
         """Write network and thresholds as an ONNX graph; needs the extra ``onnx``.
 
         Its input is ``rows``, 64-bit floats of shape (n, n_features) on the scale of X; its
-        outputs are ``latent`` (n,), ``position`` (n,), which indexes ``classes_``, and
+        outputs are ``latent`` (n,), ``position`` (n,), which indexes ``class_order_``, and
         ``thresholds``.
 
         Parameters

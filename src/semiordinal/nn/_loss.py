@@ -13,9 +13,9 @@ from .._risk.losses import get_loss
 from .._risk.objective import starting_thresholds, widen_gaps
 from .._risk.risks import REMOVED_CLASSES, LabelWeights, Risk, get_correction, removed_by_rule
 from .._rows import RowLabels
-from .._rows.class_shares import resolve_prior
+from .._rows.class_shares import is_of_labels, resolve_prior
 from .._utils.checks import check_choice, check_flag, check_number
-from .._utils.typing import Array, Codes
+from .._utils.typing import Array, Codes, Correction, Loss, Margin
 from ._function import RiskFunction
 from ._thresholds import (
     FreeThresholds,
@@ -93,11 +93,11 @@ class SemiOrdinalLoss(nn.Module):
         self,
         n_classes: int,
         *,
-        loss: str = "at",
-        margin: str = "logistic",
+        loss: Loss = "at",
+        margin: Margin = "logistic",
         unlabeled_weight: float = 0.25,
         removed_class: int | str = "median",
-        correction: str = "leaky",
+        correction: Correction = "leaky",
         leak: float = -0.2,
         correction_step: str = "gradient",
         ordered_thresholds: bool = True,
@@ -147,6 +147,7 @@ class SemiOrdinalLoss(nn.Module):
         """γ of the risk."""
         return self._risk.unlabeled_weight
 
+    @torch.compiler.disable  # the core is no part of a graph; what is around it is compiled
     def forward(self, latent: torch.Tensor, labels: Any, sample_weight: Any = None) -> torch.Tensor:
         """The risk, with the order penalty.
 
@@ -167,6 +168,7 @@ class SemiOrdinalLoss(nn.Module):
             value = value + self.order_penalty * order_penalty_of(self.thresholds())
         return value
 
+    @torch.compiler.disable
     def estimate(
         self, latent: torch.Tensor, labels: Any, sample_weight: Any = None
     ) -> torch.Tensor:
@@ -283,7 +285,9 @@ class SemiOrdinalLoss(nn.Module):
         if self.class_counts is not None:
             needed |= self.class_counts > 0
         if self._risk.unlabeled_weight:
-            needed |= (prior > 0) & (np.arange(self.n_classes) != self._risk.removed)
+            # Shares by the labels of the batch are zero for the very classes that it lacks.
+            by_batch = self.class_counts is None and is_of_labels(self._class_prior)
+            needed |= ((prior > 0) | by_batch) & (np.arange(self.n_classes) != self._risk.removed)
         absent = np.flatnonzero(needed & (counts == 0))
         if not counts.any() or len(absent):
             what = f"labelled row of class {absent[0]}" if len(absent) else "labelled row"

@@ -30,7 +30,9 @@ def pack(model: NeuralOrdinalClassifier) -> StoredNetwork:
         )
     buffer = io.BytesIO()
     torch.save(model_content(model), buffer)
-    return StoredNetwork(np.frombuffer(buffer.getvalue(), dtype=np.uint8).copy(), model.classes_)
+    return StoredNetwork(
+        np.frombuffer(buffer.getvalue(), dtype=np.uint8).copy(), model.class_order_
+    )
 
 
 def unpack(stored: StoredNetwork) -> NeuralOrdinalClassifier:

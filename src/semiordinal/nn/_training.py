@@ -16,6 +16,7 @@ from torch import nn
 from torch.utils.data import Dataset
 
 from .._rows import MatrixRows, as_dense
+from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from ..model_selection import LabeledShuffleSplit
 from ._callbacks import seed_torch
@@ -170,7 +171,7 @@ def hold_out(
     if lacking.any():
         raise ValueError(
             f"validation_fraction={fraction} holds out no labelled row of class "
-            f"{classes[lacking][0]!r}. Raise it, label more rows of each class, or set "
+            f"{as_written(classes[lacking][0])}. Raise it, label more rows of each class, or set "
             "early_stopping=False."
         )
     return data.take(train), data.take(valid)

@@ -36,9 +36,9 @@ class CalibrationDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, n_bins: int = 8) -> Self:
         """Of a fitted classifier with probabilities; rows without a label are ignored."""
-        codes = known_codes(y, estimator.classes_, estimator.missing_label)
+        codes = known_codes(y, estimator.class_order_, estimator.missing_label)
         cumulative = estimator.predict_cumulative(X)
-        return cls.from_predictions(cumulative, codes, estimator.classes_, n_bins)
+        return cls.from_predictions(cumulative, codes, estimator.class_order_, n_bins)
 
     @classmethod
     def from_predictions(

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
+from .._rows.class_order import class_order
 from .._rows.labels import encode_labels, known_codes
 from .._utils.text import class_names, pluralize
 from .._utils.typing import Array
@@ -38,9 +39,9 @@ class ConfusionDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
         """Of a fitted classifier; rows without a label are ignored."""
-        codes = known_codes(y, estimator.classes_, getattr(estimator, "missing_label", np.nan))
-        predicted = known_codes(estimator.predict(X), estimator.classes_)
-        return cls.from_codes(codes, predicted, estimator.classes_)
+        codes = known_codes(y, class_order(estimator), getattr(estimator, "missing_label", np.nan))
+        predicted = known_codes(estimator.predict(X), class_order(estimator))
+        return cls.from_codes(codes, predicted, class_order(estimator))
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_pred: Any, classes: Any = None) -> Self:

@@ -52,10 +52,10 @@ class PredictionSetsDisplay(Display):
         scores = estimator.predict_latent(X)
         codes = np.full(len(scores), -1)
         if y is not None:
-            codes = known_codes(y, estimator.classes_, estimator.missing_label)
+            codes = known_codes(y, estimator.class_order_, estimator.missing_label)
         order = np.argsort(scores, kind="stable")
         return cls(
-            class_names(estimator.classes_), scores[order], ends[order], codes[order], coverage
+            class_names(estimator.class_order_), scores[order], ends[order], codes[order], coverage
         )
 
     @property
@@ -131,9 +131,9 @@ class SetCoverageDisplay(Display):
         cls, estimator: Any, X: Any, y: Any, coverage: float = 0.9, per_class: bool = False
     ) -> Self:
         """Of a fitted classifier that holds labelled rows out, and other labelled rows."""
-        codes = known_codes(y, estimator.classes_, estimator.missing_label)
+        codes = known_codes(y, estimator.class_order_, estimator.missing_label)
         ends = _positions(estimator, X, coverage, per_class)
-        return cls.from_predictions(ends, codes, estimator.classes_, coverage)
+        return cls.from_predictions(ends, codes, estimator.class_order_, coverage)
 
     @classmethod
     def from_predictions(cls, ends: Any, codes: Any, classes: Any, coverage: float = 0.9) -> Self:
@@ -186,7 +186,7 @@ class SetCoverageDisplay(Display):
 def _positions(estimator: Any, X: Any, coverage: float, per_class: bool) -> Codes:
     """Ends of prediction sets as positions in the class order."""
     sets = estimator.predict_set(X, coverage, per_class=per_class)
-    return np.column_stack([known_codes(end, estimator.classes_) for end in sets.T])
+    return np.column_stack([known_codes(end, estimator.class_order_) for end in sets.T])
 
 
 def plot_prediction_sets(

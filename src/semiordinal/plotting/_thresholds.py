@@ -55,8 +55,8 @@ class ThresholdsDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
         """Of a fitted ordinal classifier and rows, some labelled."""
         latent = estimator.predict_latent(X)
-        codes = known_codes(y, estimator.classes_, estimator.missing_label)
-        return cls.from_predictions(latent, codes, estimator.thresholds_, estimator.classes_)
+        codes = known_codes(y, estimator.class_order_, estimator.missing_label)
+        return cls.from_predictions(latent, codes, estimator.thresholds_, estimator.class_order_)
 
     @classmethod
     def from_predictions(cls, latent: Any, codes: Any, thresholds: Any, classes: Any) -> Self:

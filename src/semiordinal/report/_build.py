@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._judge.assessment import Assessment
+from .._rows.class_order import class_order
 from .._rows.labels import known_codes
 from .._utils.text import class_names
 from ._page import Page
@@ -69,11 +70,13 @@ def build_report(
         frame = _as_frame(X, estimator)
         codes = np.full(len(frame), -1)
         if y is not None:
-            codes = known_codes(y, estimator.classes_, getattr(estimator, "missing_label", np.nan))
+            codes = known_codes(
+                y, class_order(estimator), getattr(estimator, "missing_label", np.nan)
+            )
         rows = ShownRows(frame, codes, is_training)
         if is_training and y is not None:
-            counts = np.bincount(codes[codes >= 0], minlength=len(estimator.classes_))
-            names = class_names(estimator.classes_.tolist())
+            counts = np.bincount(codes[codes >= 0], minlength=len(class_order(estimator)))
+            names = class_names(class_order(estimator).tolist())
             summary = {
                 "labeled": int((codes >= 0).sum()),
                 "unlabeled": int((codes < 0).sum()),
@@ -102,25 +105,27 @@ def render_findings(
     details: dict[str, str],
 ) -> str:
     """The page of what was found, with notes on the data and how it was made."""
-    from . import _sections as sections
+    from . import _data_sections as data
+    from . import _driver_sections as drivers
+    from . import _quality_sections as quality
 
     page = Page(
         title,
-        sections.headline(findings),
-        sections.facts(findings),
-        sections.model_note(findings),
+        quality.headline(findings),
+        quality.facts(findings),
+        quality.model_note(findings),
         [
-            sections.errors_section(findings),
-            sections.classes_section(findings),
-            sections.groups_section(findings),
-            sections.drivers_section(findings),
-            sections.rows_section(findings),
-            sections.unsure_section(findings),
-            sections.calibration_section(findings),
-            sections.unlabeled_section(findings),
-            sections.data_section(findings, notes),
-            sections.drift_section(findings),
-            sections.statistics_section(findings),
+            quality.errors_section(findings),
+            quality.classes_section(findings),
+            quality.groups_section(findings),
+            drivers.drivers_section(findings),
+            drivers.rows_section(findings),
+            drivers.unsure_section(findings),
+            quality.calibration_section(findings),
+            data.unlabeled_section(findings),
+            data.data_section(findings, notes),
+            data.drift_section(findings),
+            data.statistics_section(findings),
         ],
         len(findings.subject.classes),
     )

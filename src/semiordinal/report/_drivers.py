@@ -42,8 +42,7 @@ class Explanation:
 
     row: int
     predicted: str
-    low: str
-    high: str
+    likely: tuple[str, str] | None  # the lowest and the highest class of its prediction set
     probability: float
     values: dict[str, str]
     reasons: list[tuple[str, str, float]]  # column, value, what it adds in classes
@@ -176,14 +175,13 @@ def _described(
     reasons: list[tuple[str, str, float]],
 ) -> Explanation:
     code = int(subject.codes(row)[0])
-    low, high = subject.likely(row)[0]
+    likely = subject.likely(row)
     names = subject.class_names
     strong = [reason for reason in reasons if abs(reason[2]) >= _LEAST_REASON]
     return Explanation(
         number + 1,
         names[code],
-        names[low],
-        names[high],
+        None if likely is None else (names[likely[0, 0]], names[likely[0, 1]]),
         float(subject.probabilities(row)[0, code]),
         {name: rows.text(name, row[name].iloc[0]) for name in columns[:_EXPLAINED_COLUMNS]},
         strong[:_REASONS],

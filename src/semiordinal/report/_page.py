@@ -9,6 +9,8 @@ from .._utils.text import format_value
 from ..plotting import Display, Table
 from ..plotting._svg import page_svg
 
+GIVE_ROWS = "Give the table too to see this: semiordinal report MODEL DATA."
+
 
 @dataclass(frozen=True)
 class Figure:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._judge.assessment import Assessment
+from .._rows.class_order import class_order, ordered_probabilities
 from .._rows.labels import known_codes
 from .._utils.text import class_names, format_date, format_value
 from .._utils.typing import Array, Codes
@@ -66,7 +67,7 @@ class Subject:
 
     @property
     def classes(self) -> list[Any]:
-        classes: list[Any] = self.estimator.classes_.tolist()
+        classes: list[Any] = class_order(self.estimator).tolist()
         return classes
 
     @cached_property
@@ -89,8 +90,7 @@ class Subject:
     def probabilities(self, frame: pd.DataFrame) -> Array:
         """Of the classes; one for the predicted class where the model has none."""
         if self.has_probabilities:
-            found: Array = self.model.predict_proba(self._as_fitted(frame))
-            return found
+            return ordered_probabilities(self.model, self._as_fitted(frame))
         return np.eye(len(self.classes))[self.codes(frame)]
 
     def positions(self, frame: pd.DataFrame) -> Array:
@@ -103,25 +103,14 @@ class Subject:
             self.model.predict(self._as_fitted(frame)), np.array(self.classes, dtype=object)
         )
 
-    def likely(self, frame: pd.DataFrame) -> Codes:
-        """Lowest and highest of the classes that hold the true one with 90 % probability."""
-        if hasattr(self.estimator, "predict_set"):
-            encoded = self.encoded(frame)
-            with warnings.catch_warnings():  # of too few labels, for which sets are all classes
-                warnings.simplefilter("ignore", UserWarning)
-                try:
-                    ends = self.estimator.predict_set(encoded, coverage=_LIKELY)
-                except ValueError:  # nothing was held out to set them by
-                    return self._central(frame)
-            return known_codes(ends.ravel(), np.array(self.classes, dtype=object)).reshape(-1, 2)
-        return self._central(frame)
+    def likely(self, frame: pd.DataFrame) -> Codes | None:
+        """Lowest and highest of the classes that hold the true one in 90 % of rows.
 
-    def _central(self, frame: pd.DataFrame) -> Codes:
-        """Between the 5 % and the 95 % point of the probabilities."""
-        cumulative = self.probabilities(frame).cumsum(axis=1)
-        tail = (1 - _LIKELY) / 2
-        low = (cumulative < tail).sum(axis=1)
-        high = (cumulative < 1 - tail).sum(axis=1)
-        codes = self.codes(frame)
-        most = len(self.classes) - 1
-        return np.column_stack([np.minimum(low, codes), np.maximum(np.minimum(high, most), codes)])
+        None where the classifier held nothing out to set them by.
+        """
+        if not getattr(self.estimator, "_holds_rows_out", False):
+            return None
+        with warnings.catch_warnings():  # of too few labels, for which sets are all classes
+            warnings.simplefilter("ignore", UserWarning)
+            ends = self.estimator.predict_set(self.encoded(frame), coverage=_LIKELY)
+        return known_codes(ends.ravel(), np.array(self.classes, dtype=object)).reshape(-1, 2)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import joblib
 
 from .._decide import find_set_limits
+from .._rows.class_order import class_order, ordered_probabilities
 from .._rows.cluster import Watch, unchanged
 from .._rows.parquet import RowGroups, column_types, file_at, find_files, to_frame
 from .._rows.sources import SourceError, missing_columns
@@ -54,7 +55,7 @@ class BatchPredictor:
         features = frame.drop(columns=[name for name in self.keep if name not in self._features()])
         found[PREDICTION] = self.model.predict(features)
         if self.probabilities:
-            columns = self.model.predict_proba(features).T
+            columns = ordered_probabilities(self.model, features).T
             found |= dict(zip(self.probabilities, columns, strict=True))
         if self.sets is not None:
             found |= dict(zip(SET_ENDS, self._set_ends(features).T, strict=True))
@@ -313,7 +314,7 @@ def _part_writer(
         )
     if proba:
         model.predict_proba  # noqa: B018 (says itself why it has none)
-    classes = model.classes_.tolist()
+    classes = class_order(model).tolist()
     files, filesystem = find_files(path)
     kept = column_types(files[0], filesystem, keep)
     return PartWriter(

@@ -2,7 +2,7 @@
 
 - Complexity: `LinearClass`, `loss_complexities`, `empirical_complexities`.
 - Estimation error: `BoundSetting`, `estimation_error_bound`, `labeled_rows_needed`,
-  `unlabeled_rows_needed`, `compare_removed_classes`.
+  `unlabeled_rows_needed`, `compare_removed_classes`; `task_excess_bound` for the task error.
 - Variance: `class_moments` or `gradient_moments`, then `risk_variance`; `resample_risks`.
 - Convexity: `convexity`.
 - Constants: `feature_bound`, `measured_loss_bound`, `largest_loss`, `lipschitz_constant`.
@@ -13,6 +13,7 @@ Label codes run from 0 to K − 1 in class order, −1 where unlabelled.
 
 from .._risk.losses import get_loss
 from .._risk.risks import supervised_weights
+from ._constants import feature_bound, largest_loss, lipschitz_constant, measured_loss_bound
 from ._convexity import convexity
 from ._empirical import EmpiricalComplexities, empirical_complexities
 from ._estimation_error import (
@@ -26,17 +27,9 @@ from ._estimation_error import (
 )
 from ._gradients import gradient_moments, gradient_values, risk_hessian
 from ._moments import ClassMoments, class_moments
-from ._rademacher import (
-    LinearClass,
-    ModelComplexities,
-    RademacherBounds,
-    feature_bound,
-    largest_loss,
-    lipschitz_constant,
-    loss_complexities,
-    measured_loss_bound,
-)
+from ._rademacher import LinearClass, ModelComplexities, RademacherBounds, loss_complexities
 from ._resampling import RiskDraws, resample_risks
+from ._task_excess import task_excess_bound
 from ._variance import RiskVariance, risk_variance
 
 __all__ = [
@@ -68,5 +61,6 @@ __all__ = [
     "risk_hessian",
     "risk_variance",
     "supervised_weights",
+    "task_excess_bound",
     "unlabeled_rows_needed",
 ]

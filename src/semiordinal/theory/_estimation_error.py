@@ -10,6 +10,7 @@ import numpy as np
 
 from .._risk.risks import removed_by_rule
 from .._rows.class_shares import check_prior
+from .._utils.checks import check_choice
 from .._utils.typing import Array
 from ._inputs import at_least, check_counts, check_removed, in_unit_interval, positive
 from ._rademacher import RademacherBounds, inverse_root
@@ -35,6 +36,8 @@ class BoundSetting:
         γ in [0, 1].
     delta : float
         The bound may fail with at most this probability.
+    form : {"paper", "sharp"}
+        The paper's bound, or one that is at most half of it, under the same assumptions.
     """
 
     complexity: Complexity
@@ -42,6 +45,7 @@ class BoundSetting:
     loss_bound: float
     unlabeled_weight: float
     delta: float = 0.05
+    form: str = "paper"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "class_prior", check_prior(self.class_prior))
@@ -53,6 +57,7 @@ class BoundSetting:
         in_unit_interval("unlabeled_weight", self.unlabeled_weight)
         if not 0 < self.delta < 1:
             raise ValueError(f"delta={self.delta!r} must lie strictly between 0 and 1.")
+        check_choice("form", self.form, ("paper", "sharp"))
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,14 @@ def estimation_error_bound(
     With probability at least 1 − δ the difference is at most
 
         ``4 [γ (Σ_{y≠k} π_y (R_y(n_y) + R_k(n_y)) + R_k(n_U)) + (1 − γ) R(n_L)]
-        + 2√2 C_ψ [γ (2 Σ_{y≠k} π_y/√n_y + 1/√n_U) + (1 − γ)/√n_L] √ln(2(K+1)/δ)``.
+        + 2√2 C_ψ [γ (2 Σ_{y≠k} π_y/√n_y + 1/√n_U) + (1 − γ)/√n_L] √ln(2(K+1)/δ)``,
+
+    and in the sharp form, with R_{y,k} ≤ R_y + R_k for ψ(·, y) − ψ(·, k),
+
+        ``2 [γ (Σ_{y≠k} π_y R_{y,k}(n_y) + R_k(n_U)) + (1 − γ) R(n_L)]
+        + √2 C_ψ [γ √(4 Σ_{y≠k} π_y²/n_y + 1/n_U) + (1 − γ)/√n_L] √ln(2/δ)``,
+
+    with ln(1/δ) in place of ln(2/δ) where γ is 0 or 1. `docs/theory.md` has the proof.
 
     It is assumed that labelled rows are drawn from the joint distribution of (x, y) and
     unlabelled rows from that of x, independently; that priors are known; that
@@ -145,25 +157,31 @@ def estimation_error_bound(
     n_u = at_least("n_unlabeled", n_unlabeled, 0)
     k = check_removed(removed, n_classes)
     n_l = float(counts.sum())
+    is_sharp = setting.form == "sharp"
     labeled = unlabeled = deviation = 0.0
     if gamma > 0:
         # A class of no weight needs no rows; skipping it keeps 0 · ∞ out.
-        for y in np.flatnonzero(prior):
-            if y == k:
-                continue
-            by_label = _by_label(setting, counts[y])
-            labeled += gamma * prior[y] * (by_label[y] + by_label[k])
-            deviation += 2 * gamma * prior[y] * inverse_root(counts[y])
-        unlabeled = gamma * _by_label(setting, n_u)[k]
-        deviation += gamma * inverse_root(n_u)
+        others = [int(y) for y in np.flatnonzero(prior) if y != k]
+        for y in others:
+            bounds = _complexity(setting, counts[y])
+            by_label = bounds.difference(y, k) if is_sharp else bounds.by_label[[y, k]].sum()
+            labeled += gamma * prior[y] * by_label
+        unlabeled = gamma * _complexity(setting, n_u).by_label[k]
+        roots = [2 * prior[y] * inverse_root(counts[y]) for y in others] + [inverse_root(n_u)]
+        deviation = gamma * (math.hypot(*roots) if is_sharp else sum(roots))
     if gamma < 1:
         labeled += (1 - gamma) * setting.complexity(n_l).whole
         deviation += (1 - gamma) * inverse_root(n_l)
-    spread = math.sqrt(math.log(2 * (n_classes + 1) / setting.delta))
+    n_events = 2 * (n_classes + 1)
+    factor = 2.0
+    if is_sharp:
+        n_events = 2 if 0 < gamma < 1 else 1
+        factor = 1.0
+    spread = math.sqrt(2 * math.log(n_events / setting.delta))
     return EstimationErrorBound(
-        labeled=float(4 * labeled),
-        unlabeled=float(4 * unlabeled),
-        confidence=float(2 * math.sqrt(2) * setting.loss_bound * deviation * spread),
+        labeled=float(2 * factor * labeled),
+        unlabeled=float(2 * factor * unlabeled),
+        confidence=float(factor * setting.loss_bound * deviation * spread),
         removed=k,
         unlabeled_weight=gamma,
         delta=setting.delta,
@@ -323,10 +341,10 @@ def compare_removed_classes(
     return RemovedClasses(bounds, counts, removed_by_rule("smallest", counts))
 
 
-def _by_label(setting: BoundSetting, n_rows: float) -> Array:
+def _complexity(setting: BoundSetting, n_rows: float) -> RademacherBounds:
     if n_rows == 0:
-        return np.full(len(setting.class_prior), math.inf)
-    return setting.complexity(n_rows).by_label
+        return RademacherBounds(np.full(len(setting.class_prior), math.inf), math.inf)
+    return setting.complexity(n_rows)
 
 
 def _fewest(target: float, bound: Callable[[float], float]) -> float:

@@ -1,4 +1,4 @@
-"""Upper bounds of the Rademacher complexity of an ordinal loss, and the constants they need.
+"""Upper bounds of the Rademacher complexity of an ordinal loss.
 
 The complexity of a set of functions on n rows is the mean, over rows and over random signs
 σ, of ``sup (1/n) Σ_i σ_i h(z_i)``: how well the set follows noise. For the losses of a class
@@ -9,23 +9,34 @@ of models two kinds are needed: ``by_label[y]`` for x ↦ ψ(α(x), y) with the 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .._risk.losses import OrdinalLoss
-from .._risk.margins import Margin
 from .._utils.typing import Array
-from ._inputs import at_least, check_rows, positive
+from ._constants import check_gap, feature_bound, lipschitz_constant
+from ._inputs import at_least, positive
 
 
 @dataclass(frozen=True)
 class RademacherBounds:
-    """Bounds for a loss at one number of rows: R_y for each label y, and R for the whole."""
+    """Bounds for a loss at one number of rows: R_y for each label y, and R for the whole.
+
+    ``differences[y, k]`` bounds the complexity of x ↦ ψ(α(x), y) − ψ(α(x), k), which is never
+    above R_y + R_k; where it is None, it is taken to be that.
+    """
 
     by_label: Array  # (K,)
     whole: float
+    differences: Array | None = field(default=None, repr=False)  # (K, K)
+
+    def difference(self, y: int, k: int) -> float:
+        """The bound for ψ(α, y) − ψ(α, k)."""
+        if self.differences is None:
+            return float(self.by_label[y] + self.by_label[k])
+        return float(self.differences[y, k])
 
 
 @dataclass(frozen=True)
@@ -47,42 +58,12 @@ class ModelComplexities:
     squares: float
 
 
-def lipschitz_constant(margin: Margin, score_bound: float = math.inf) -> float:
-    """The Lipschitz constant ρ of a margin on ``[−score_bound, score_bound]``.
-
-    A margin is convex, so a smooth one is steepest at an end: ``ρ = max |ℓ'(±score_bound)|``.
-
-    Parameters
-    ----------
-    margin : Margin
-    score_bound : float
-        Largest score in absolute value; the whole line by default.
-
-    Examples
-    --------
-    >>> from semiordinal._risk.margins import get_margin
-    >>> lipschitz_constant(get_margin("logistic"))
-    1.0
-    >>> lipschitz_constant(get_margin("squared"), score_bound=3.0)
-    8.0
-    """
-    reach = at_least("score_bound", score_bound, 0)
-    if margin.smooth and math.isfinite(reach):
-        return float(np.abs(margin.derivative(np.array([-reach, reach]))).max())
-    if math.isinf(margin.lipschitz):
-        raise ValueError(
-            f"the assumption 'Lipschitz margin' does not hold: margin {margin.name!r} has no "
-            "Lipschitz constant on the whole line. Where the scores are bounded, take "
-            "lipschitz=lipschitz_constant(margin, score_bound); else choose the logistic margin."
-        )
-    return margin.lipschitz
-
-
 def loss_complexities(
     loss: OrdinalLoss,
     complexities: ModelComplexities,
     first_threshold: float | None = None,
     lipschitz: float | None = None,
+    smallest_gap: float | None = None,
 ) -> RademacherBounds:
     """Bounds for a loss from the complexities of the models, whatever the models are.
 
@@ -90,21 +71,30 @@ def loss_complexities(
 
     - AT: ``R_y = ρ Σ_i r_i`` and ``R = K R_y``;
     - IT: ``R_y = ρ (r_{y−1} + r_y)`` and ``R = Σ_y R_y``;
-    - LS: ``R_y = 2 |y + θ_1 − 3/2| r + s`` and ``R = 2 (K + |θ_1 − 3/2|) r + s``.
+    - LS: ``R_y = 2 |y + θ_1 − 3/2| r + s`` and ``R = 2 (K + |θ_1 − 3/2|) r + s``;
+    - LAD: ``R_y = R = r``, since ψ is 1-Lipschitz in f, whatever the label;
+    - CL: ``R_y = (r_{y−1} + r_y)/(1 − e^{−d})`` for 1 < y < K, without the divisor for the end
+      classes, and ``R = Σ_y R_y``, where no gap between thresholds is below d. Without such
+      a d there is no bound: the loss is not even bounded.
 
-    It is assumed that the margin is ρ-Lipschitz (AT, IT) and that θ_1 is fixed (LS; an
-    intercept belongs in f). CL and LAD have no such bound here.
+    Of ψ(α, y) − ψ(α, k), where ψ is AT with ``ℓ(z) − ℓ(−z) = −C z``: ``C Σ r_i`` over the i
+    from the lower to below the higher label; where it is LS: ``2 |y − k| r``.
+
+    It is assumed that the margin is ρ-Lipschitz (AT, IT) and that θ_1 is fixed (LS, LAD; an
+    intercept belongs in f).
 
     Parameters
     ----------
     loss : OrdinalLoss
-        AT, IT or LS.
+        Of CL, that with the logit link.
     complexities : ModelComplexities
         Exact, bounded or estimated; see `LinearClass.complexities`, `empirical_complexities`.
     first_threshold : float, optional
         θ_1, for LS only.
     lipschitz : float, optional
         ρ on the domain of the scores; by default the margin's on the whole line.
+    smallest_gap : float, optional
+        d, for CL only.
 
     Returns
     -------
@@ -128,14 +118,29 @@ def loss_complexities(
         by_label = np.full(n_classes, complexities.squares)
         by_label[slopes > 0] += slopes[slopes > 0] * complexities.functions
         whole = 2 * (n_classes + abs(offset)) * complexities.functions + complexities.squares
-        return RademacherBounds(by_label, float(whole))
+        if math.isinf(complexities.functions):
+            return RademacherBounds(by_label, float(whole))
+        differences = 2 * np.abs(label[:, None] - label) * complexities.functions
+        return RademacherBounds(by_label, float(whole), differences)
+    if loss.name == "lad":
+        functions = float(complexities.functions)
+        return RademacherBounds(np.full(n_classes, functions), functions)
+    padded = np.concatenate([[0.0], thresholds, [0.0]])
+    beside = padded[:-1] + padded[1:]
+    if loss.name == "cl":
+        # IT with the logistic margin, and −log(1 − e^{−gap}), which is 1/(e^d − 1)-Lipschitz.
+        beside[1:-1] /= -math.expm1(-check_gap(loss, smallest_gap))
+        return RademacherBounds(beside, float(beside.sum()))
     rho = _check_lipschitz(loss, lipschitz)
-    if loss.name == "at":
-        by_label = np.full(n_classes, rho * thresholds.sum())
-    else:
-        padded = np.concatenate([[0.0], thresholds, [0.0]])
-        by_label = rho * (padded[:-1] + padded[1:])
-    return RademacherBounds(by_label, float(by_label.sum()))
+    if loss.name == "it":
+        return RademacherBounds(rho * beside, float(rho * beside.sum()))
+    by_label = np.full(n_classes, rho * thresholds.sum())
+    odd = loss.margin.linear_odd
+    if odd is None or np.isinf(thresholds).any():
+        return RademacherBounds(by_label, float(by_label.sum()))
+    below = np.concatenate([[0.0], np.cumsum(thresholds)])
+    differences = odd * np.abs(below[:, None] - below)
+    return RademacherBounds(by_label, float(by_label.sum()), differences)
 
 
 @dataclass(frozen=True)
@@ -190,6 +195,39 @@ class LinearClass:
             float(np.linalg.norm(thresholds)),
             float(np.asarray(thresholds, dtype=np.float64)[0]),
         )
+
+    @classmethod
+    def kernel_ball(
+        cls,
+        norm_bound: float,
+        threshold_bound: float,
+        largest_kernel: float = 1.0,
+        first_threshold: float | None = None,
+    ) -> LinearClass:
+        """Functions of a kernel's space with a norm of at most ``norm_bound``.
+
+        f is linear in the features of the kernel, whose norm is √k(x, x): a linear class,
+        whatever the number of centres. The norm of a fitted kernel classifier is
+        ``√(w'Kw)``, and that of its ``coef_`` where ``penalty="function"``.
+
+        Parameters
+        ----------
+        norm_bound : float
+            Of the functions, in the kernel's space.
+        threshold_bound : float
+            C_θ.
+        largest_kernel : float
+            No k(x, x) is larger; 1 for the Gaussian and the Laplace kernel.
+        first_threshold : float, optional
+            θ_1 where it is fixed.
+
+        Examples
+        --------
+        >>> LinearClass.kernel_ball(2.0, 1.0).complexities(n_rows=100, n_classes=2).functions
+        0.2
+        """
+        reach = math.sqrt(positive("largest_kernel", largest_kernel))
+        return cls(norm_bound, reach, threshold_bound, first_threshold)
 
     @property
     def score_bound(self) -> float:
@@ -270,67 +308,6 @@ class LinearClass:
         )
 
 
-def feature_bound(rows: Any) -> float:
-    """C_φ measured: the largest norm ``‖φ(x)‖`` of the rows.
-
-    It bounds the rows given, and others only by assumption.
-
-    Examples
-    --------
-    >>> feature_bound([[3.0, 4.0], [1.0, 0.0]])
-    5.0
-    """
-    table = check_rows(rows)
-    return float(np.sqrt(np.einsum("ij,ij->i", table, table).max(initial=0.0)))
-
-
-def measured_loss_bound(loss: OrdinalLoss, scores: Any) -> float:
-    """C_ψ measured: the largest ψ(α, y) over the rows and all labels, at one model.
-
-    What a guarantee needs is the largest over all models and rows that can occur, which is
-    `largest_loss`; the measured one says how far that is from what happens.
-
-    Parameters
-    ----------
-    loss : OrdinalLoss
-    scores : array of shape (n, K − 1)
-
-    Examples
-    --------
-    >>> from semiordinal._risk.losses import get_loss
-    >>> measured_loss_bound(get_loss("ls"), [[-1.0, 0.0], [0.5, 1.5]])
-    4.0
-    """
-    table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2 or not len(table):
-        raise ValueError("scores must have shape (n, K − 1) with at least one row.")
-    return float(loss.values(table).max())
-
-
-def largest_loss(loss: OrdinalLoss, n_classes: int, score_bound: float) -> float:
-    """C_ψ of a class: the largest ψ(α, y) where ``−B ≤ α_1 ≤ … ≤ α_{K−1} ≤ B``.
-
-    ψ is convex in the scores, so it is largest at a corner of that simplex: some leading
-    scores at −B and the others at B. The cumulative link loss is infinite there.
-
-    Parameters
-    ----------
-    loss : OrdinalLoss
-    n_classes : int
-    score_bound : float
-        B; see `LinearClass.score_bound`.
-
-    Examples
-    --------
-    >>> from semiordinal._risk.losses import get_loss
-    >>> largest_loss(get_loss("at", "hinge"), n_classes=4, score_bound=2.0)
-    9.0
-    """
-    reach = positive("score_bound", score_bound)
-    corners = np.where(np.tri(n_classes, n_classes - 1, -1) > 0, -reach, reach)
-    return measured_loss_bound(loss, corners)
-
-
 def inverse_root(n_rows: float) -> float:
     """``1/√n`` for a number of rows, infinite for none and zero for infinitely many."""
     n = at_least("n_rows", n_rows, 0)
@@ -349,7 +326,8 @@ def _ls_offset(first_threshold: float | None) -> float:
 def _check_lipschitz(loss: OrdinalLoss, lipschitz: float | None) -> float:
     if loss.name not in ("at", "it"):
         raise ValueError(
-            f"loss {loss.name!r} has no Rademacher bound here; use 'at', 'it' or 'ls'."
+            f"loss {loss.name!r} has no Rademacher bound in closed form; use 'at', 'it' or 'ls', "
+            "or `loss_complexities`, which has one for 'lad' and 'cl' too."
         )
     if lipschitz is None:
         return lipschitz_constant(loss.margin)

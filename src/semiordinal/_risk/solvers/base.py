@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..._rows import Rows
 from ..._utils.typing import Array
-from ..objective import Objective
+from ..objective import SMALLEST_PENALTY, Objective
 
 # An objective that may have no minimum has none if it falls below zero by so many times its
 # first value.
@@ -78,8 +78,8 @@ def check_bounded(objective: Objective, value: float, first_value: float) -> Non
     if objective.has_minimum or value > -_UNBOUNDED_FALL * (1 + abs(first_value)):
         return
     remedy = (
-        "set l2 > 0, for example l2=0.01"
-        if objective.l2 == 0
+        f"set l2 > {objective.l2:g}, for example l2=0.01"
+        if objective.l2 < SMALLEST_PENALTY
         else "set correction='non_negative', use a smaller unlabeled_weight, or choose a margin "
         "that grows at most linearly, such as margin='logistic'"
     )

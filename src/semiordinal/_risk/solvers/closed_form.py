@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from ..._utils.typing import Array
-from ..objective import Objective
+from ..objective import SMALLEST_PENALTY, Objective
 from .base import Solution, Solver, UnboundedObjectiveError
 
 # A pivot of a matrix of unit diagonal below this is taken for zero.
@@ -51,10 +51,10 @@ class ClosedForm(Solver):
         left = gradient + hessian @ step
         # With l2 > 0 there is a minimum; what is left of the gradient is rounding.
         flat = np.abs(left).max() > 1e-6 * np.abs(gradient).max()
-        if objective.l2 == 0 and flat:
+        if objective.l2 < SMALLEST_PENALTY and flat:
             raise UnboundedObjectiveError(
                 "The objective falls without bound: it is flat in a direction in which the "
-                "risk goes down (l2=0). Set l2 > 0, for example l2=0.01."
+                f"risk goes down. Set l2 > {objective.l2:g}, for example l2=0.01."
             )
         reached = value + float(gradient @ step) + 0.5 * float(step @ hessian @ step)
         return Solution(start + step, reached, float(np.abs(left).max()), 1, True)

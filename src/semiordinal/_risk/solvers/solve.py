@@ -20,6 +20,7 @@ from ..._utils.typing import Array
 from ..objective import Objective
 from .base import Solution, Solver, affords_hessian
 from .closed_form import ClosedForm
+from .interior_point import InteriorPoint
 from .lbfgs import LBFGS
 from .newton import Newton
 from .proximal_newton import ProximalNewton
@@ -28,7 +29,7 @@ from .smoothing import Smoothing
 _SLOPE_TOLERANCE = 1e-12
 
 SOLVERS: dict[str, type[Solver]] = {
-    solver.name: solver for solver in (ClosedForm, Newton, LBFGS, Smoothing)
+    solver.name: solver for solver in (ClosedForm, Newton, LBFGS, InteriorPoint, Smoothing)
 }
 
 
@@ -53,10 +54,12 @@ def solve(
     """
     _check(objective, solver)
 
-    def minimize(problem: Objective, start: Array) -> Solution:
+    def fitting(problem: Objective) -> Solver:
         fits = solver != "auto" and not problem.l1 and SOLVERS[solver].refusal(problem) is None
-        cls = SOLVERS[solver] if fits else _best(problem)
-        return cls(max_iter, tol).minimize(problem, start)
+        return (SOLVERS[solver] if fits else _best(problem))(max_iter, tol)
+
+    def minimize(problem: Objective, start: Array) -> Solution:
+        return fitting(problem).minimize(problem, start)
 
     if objective.is_corrected and objective.without_correction().is_convex:
         solution = minimize(objective.without_correction(), start)
@@ -68,6 +71,9 @@ def solve(
     if objective.is_convex:
         return minimize(objective, start)
     starts = (start, *more_starts())
+    chosen = fitting(objective)
+    if isinstance(chosen, InteriorPoint):
+        return chosen.minimize_best(objective, starts)
     return min((minimize(objective, each) for each in starts), key=lambda s: s.value)
 
 
@@ -92,7 +98,7 @@ def _best(objective: Objective) -> type[Solver]:
     if objective.l1:
         return ProximalNewton
     if objective.kinks:
-        return Smoothing
+        return Smoothing if InteriorPoint.refusal(objective) else InteriorPoint
     if not affords_hessian(objective.risk.design, objective.n_variables):
         return LBFGS
     return ClosedForm if objective.is_quadratic else Newton

@@ -1,0 +1,198 @@
+"""Tables and the figure of ``class_shares.py``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+CASES = {
+    ("random", True): "labels and the unlabelled rows agree with the class shares given",
+    ("equal", True): "not drawn at random, which is fine",
+    ("random", False): "labels look like a random draw of the rows",
+    ("equal", False): "not drawn at random either",
+}
+DRAW = ["drawn", "n_labeled", "repetition", "set"]
+
+
+def print_tables(records: list[dict], figure: Path | None) -> None:
+    failed = [record for record in records if "failed" in record]
+    for record in failed:
+        print(f"failed: {record}")
+    table = pd.DataFrame([record for record in records if "failed" not in record])
+    pd.set_option("display.width", 200)
+    for part, show in (
+        ("errors", print_errors),
+        ("printed", print_printed),
+        ("average", print_printed),
+        ("intervals", print_intervals),
+    ):
+        rows = table[table["part"] == part].dropna(axis=1, how="all")
+        if len(rows):
+            print(f"\n== {part}: {len(rows)} records")
+            show(rows)
+    errors = table[table["part"] == "errors"]
+    if figure is not None:
+        draw_study(errors, figure)
+
+
+def changes(errors: pd.DataFrame, base: str) -> pd.DataFrame:
+    """Each set's change of the mean error against a method with the labels' shares."""
+    theirs = errors[(errors["method"] == base) & (errors["given"] == "labels")]
+    both = errors.merge(theirs[[*DRAW, "error"]], on=DRAW, suffixes=("", "_base"))
+    keys = ["method", "drawn", "n_labeled", "given", "set"]
+    found = both.groupby(keys)[["error", "error_base", "distance"]].mean()
+    found["draws"] = both.groupby(keys).size()
+    found["change"] = 100 * (found["error"] / found["error_base"] - 1)
+    return found.reset_index()
+
+
+def print_errors(errors: pd.DataFrame) -> None:
+    for base, methods in (("tuned", ["tuned"]), ("SV-CV", None)):
+        found = changes(errors, base)
+        if methods is not None:
+            found = found[found["method"].isin(methods)]
+        found = found[found["given"] != "labels"] if methods else found
+        rows = []
+        for key, group in found.groupby(["method", "drawn", "n_labeled", "given"]):
+            worst = group.loc[group["change"].idxmax()]
+            rows.append(
+                (
+                    *(*key, len(group), group["draws"].min(), group["draws"].max()),
+                    *(group["distance"].mean(), group["change"].mean()),
+                    *(worst["change"], worst["set"], (group["change"] > 5).sum()),
+                )
+            )
+        names = ["method", "drawn", "labels", "given", "sets", "draws", "to"]
+        names += ["distance", "change %", "worst %", "worst set", "above 5 %"]
+        print(f"\nChange of the test MAE against {base} with the labels' shares:")
+        print(pd.DataFrame(rows, columns=names).round(2).to_string(index=False))
+    print_gain_of_estimate(changes(errors[errors["n_labeled"] == 200], "tuned"))
+    print_names(errors[(errors["n_labeled"] == 200) & (errors["method"] == "tuned")])
+
+
+def print_gain_of_estimate(found: pd.DataFrame) -> None:
+    wide = found[found["drawn"] == "equal"].pivot_table(
+        index="set", columns="given", values="change"
+    )
+    if {"right", "estimate"} <= set(wide):
+        wide = wide[["right", "estimate"]].dropna()
+        part = wide["estimate"].mean() / wide["right"].mean()
+        print(f"\n200 labels in equal numbers, change in % by set; {part:.0%} of the gain is kept:")
+        print(wide.round(1).T.to_string())
+
+
+def print_names(errors: pd.DataFrame) -> None:
+    """How often the sentence names the case."""
+    errors = errors[errors["given"].isin(["right", "uniform", "reversed", "off-30"])]
+    # Shares that are wrong in name only, such as uniform ones of classes of equal size.
+    errors = errors[(errors["given"] == "right") | (errors["distance"] > 0.1)]
+    rows = []
+    for record in errors.to_dict("records"):
+        expected = CASES[record["drawn"], record["given"] == "right"]
+        said = [case for case, text in CASES.items() if text in record["sentence"]]
+        kind = "right" if record["given"] == "right" else "wrong"
+        said_kind = [is_right == (kind == "right") for _, is_right in said]
+        rows.append(
+            {
+                "set": record["set"],
+                "case": f"{record['drawn']}, {kind}",
+                "given": record["given"],
+                "named": expected in record["sentence"],
+                "shares named": any(said_kind),
+            }
+        )
+    table = pd.DataFrame(rows)
+    print("\nCase named rightly, of draws; and whether shares are right, of draws (200 labels):")
+    for name, group in (("all sets", table), *table.groupby("set")):
+        cells = []
+        for case, part in group.groupby("case"):
+            cells.append(f"{case}: {part['named'].sum()}/{part['shares named'].sum()}/{len(part)}")
+        print(f"  {name:20s} " + "   ".join(cells))
+    print(table.groupby(["case", "given"])["named"].agg(["sum", "size"]).to_string())
+
+
+def print_printed(rows: pd.DataFrame) -> None:
+    change = rows["true"] - rows["true_without"]
+    size = change.abs() / rows["true_without"]
+    rows = rows.assign(
+        clear=size > 0.03,
+        same=np.sign(change) == np.sign(rows["printed_change"]),
+        excess=100 * (rows["printed"] / rows["true"] - 1),
+        true_change=100 * change / rows["true_without"],
+    )
+    for key, group in [("all", rows), *rows.groupby("n_labeled")]:
+        clear = group[group["clear"]]
+        by_set = group.groupby("set")[["printed", "true"]].mean()
+        excess = 100 * (by_set["printed"] / by_set["true"] - 1)
+        of_sums = 100 * (group["printed"].sum() / group["true"].sum() - 1)
+        print(
+            f"labels {key}, {len(group)} tables: direction right in {clear['same'].sum()} of "
+            f"{len(clear)} clear cases; true change {group['true_change'].mean():+.1f} %; printed "
+            f"error above the true one by {excess.mean():+.1f} ± "
+            f"{excess.std() / max(len(excess), 1) ** 0.5:.1f} % (mean over sets; {of_sums:+.1f} % "
+            "of sums)"
+        )
+    wrong = rows[rows["clear"] & ~rows["same"]]
+    columns = ["set", "n_labeled", "repetition", "true_change", "printed_change"]
+    print(wrong[[*columns, "printed_change_se"]].to_string(index=False))
+    by_set = rows.groupby("set")[["excess", "true_change"]].mean().round(1)
+    print(by_set.T.to_string())
+
+
+def print_intervals(rows: pd.DataFrame) -> None:
+    methods = ["moments", "em", "prediction_powered", "ppi-python", "QuaPy EMQ"]
+    found = []
+    for record in rows.to_dict("records"):
+        truth = np.array(record["truth"])
+        for method in methods:
+            if not isinstance(record.get(method), list):
+                continue
+            shares, low, high = np.array(record[method])
+            found.append(
+                {
+                    "drawn": record["drawn"],
+                    "labels": record["n_labeled"],
+                    "method": method,
+                    "set": record["set"],
+                    "coverage": ((low <= truth) & (truth <= high)).mean(),
+                    "width": (high - low).mean(),
+                    "distance": np.abs(shares - truth).sum() / 2,
+                    "random": record["random"],
+                }
+            )
+    table = pd.DataFrame(found)
+    keys = ["drawn", "labels", "method"]
+    summary = table.groupby(keys)[["coverage", "width", "distance", "random"]].mean()
+    summary["least of a set"] = table.groupby([*keys, "set"])["coverage"].mean().groupby(keys).min()
+    summary["tables"] = table.groupby(keys).size()
+    print(summary.round(3).to_string())
+
+
+def draw_study(errors: pd.DataFrame, path: Path) -> None:
+    """Error against the distance of the shares given, one panel for each number of labels."""
+    import matplotlib.pyplot as plt
+
+    found = changes(errors[errors["drawn"] == "random"], "SV-CV")
+    found = found[found["given"].str.startswith(("off", "right"))]
+    sizes = sorted(found["n_labeled"].unique())
+    figure, axes = plt.subplots(1, len(sizes), figsize=(10, 3.4), sharey=True)
+    names = {
+        "tuned": "tuned classifier",
+        "SV-prior-CV": "rows weighted by the shares",
+        "TOR": "TOR",
+        "SEMI1": "SEMI of the paper",
+    }
+    for size, axis in zip(sizes, axes, strict=True):
+        for method, label in names.items():
+            rows = found[(found["method"] == method) & (found["n_labeled"] == size)]
+            means = rows.groupby("given")[["distance", "change"]].mean().sort_values("distance")
+            axis.plot(100 * means["distance"], means["change"], marker="o", ms=4, label=label)
+        axis.axhline(0, color="gray", lw=0.8)
+        axis.set_title(f"{size} labels")
+        axis.set_xlabel("shares are off by, % (total variation)")
+    axes[0].set_ylabel("test MAE against labels alone, %")
+    axes[0].legend(frameon=False, fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,162 @@
+"""Labels that are made wrong, and how many of them are found among the most doubtful.
+
+    python benchmarks/doubts.py run --out FOLDER      # goes on where it was interrupted
+    python benchmarks/doubts.py table --out FOLDER    # what is there, as Markdown
+
+Of up to 600 labels of a set, 10 % are moved by one class and 5 % by two or more (by one where
+there are no such classes). A model is fitted to them, and its predictions for held-out rows are
+given to `semiordinal.labeling.doubt` and to cleanlab, where that is installed. A record is one
+file for a set and a draw.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from draws import SUFFIX, merge_rare, read, set_names
+from threadpoolctl import threadpool_limits
+
+from semiordinal import AutoOrdinalClassifier, LinearOrdinalClassifierCV
+from semiordinal._utils.files import atomic_write
+from semiordinal.labeling import doubt
+
+FEWEST_ROWS, MOST_LABELS, FIRST = 250, 600, 0.1
+LIFT, SETS = 3, 0.75  # limits: of the base rate, on so many sets
+BY_ONE, BY_MORE = 0.10, 0.05
+MODELS = {"linear": LinearOrdinalClassifierCV, "auto": AutoOrdinalClassifier}
+CLEANLAB = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
+
+
+def plant(truth: np.ndarray, n_classes: int, share: float, random: Any) -> np.ndarray:
+    """Labels, of which some are moved; ``share`` of the usual numbers."""
+    labels, shuffled = truth.copy(), random.permutation(len(truth))
+    n_one, n_more = (int(share * rate * len(truth)) for rate in (BY_ONE, BY_MORE))
+    places = np.arange(n_classes)
+    for at, row in enumerate(shuffled[: n_one + n_more]):
+        distances = np.abs(places - truth[row])
+        is_far = distances >= 2
+        wanted = is_far if at >= n_one and is_far.any() else distances == 1
+        labels[row] = random.choice(places[wanted])
+    return labels
+
+
+def rankings(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[dict[str, np.ndarray], Any]:
+    """Rows of X, the most doubtful first, by each method."""
+    found = doubt(model, X, y, len(y))
+    orders = {"doubt": found.positions}
+    try:
+        from cleanlab.rank import get_label_quality_scores
+    except ImportError:
+        return orders, found
+    rows = getattr(model, "held_out_rows_", np.arange(len(y)))
+    probabilities = np.diff(model.held_out_cumulative_, axis=1, prepend=0.0, append=1.0)
+    probabilities = np.maximum(probabilities, 1e-9)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    for method in CLEANLAB:
+        scores = get_label_quality_scores(model.held_out_codes_, probabilities, method=method)
+        orders[method] = rows[np.argsort(scores, kind="stable")]
+    return orders, found
+
+
+def record(data: Path, name: str, repetition: int, kind: str, share: float) -> dict[str, Any]:
+    X, y = read(data / f"{name}{SUFFIX}")
+    codes = merge_rare(y, 200)
+    random = np.random.default_rng([repetition, *name.encode()])
+    rows = random.permutation(len(codes))[:MOST_LABELS]
+    X, truth = X[rows], codes[rows]
+    labels = plant(truth, codes.max() + 1, share, random)
+    is_wrong = labels != truth
+    model = MODELS[kind](random_state=0).fit(X, labels)
+    orders, found = rankings(model, X, labels)
+    n_first = int(FIRST * len(labels))
+    return {
+        "labels": len(labels),
+        "wrong": int(is_wrong.sum()),
+        "estimate": [found.low, found.n_wrong, found.high],
+        "precision": {
+            name: float(is_wrong[each[:n_first]].mean()) for name, each in orders.items()
+        },
+    }
+
+
+def run(arguments: argparse.Namespace) -> None:
+    for repetition in range(arguments.draws):
+        for name in arguments.sets or set_names(arguments.data, FEWEST_ROWS):
+            stem = f"{arguments.model}-{arguments.share:g}-{repetition}-{name}"
+            path = arguments.out / f"{stem}.json"
+            if path.exists():
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with threadpool_limits(1), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = record(arguments.data, name, repetition, arguments.model, arguments.share)
+            with atomic_write(path) as temporary:
+                temporary.write_text(json.dumps(found))
+            print(stem, found, flush=True)
+
+
+def table(arguments: argparse.Namespace) -> None:
+    lines = []
+    for path in sorted(arguments.out.glob("*.json")):
+        model, share, _, name = path.stem.split("-", 3)
+        found = json.loads(path.read_text())
+        low, middle, high = (each / found["labels"] for each in found["estimate"])
+        rate = found["wrong"] / found["labels"]
+        lines.append(
+            {"model": model, "share": share, "set": name, "wrong": rate, "estimate": middle}
+            | {"inside": low <= rate <= high}
+            | {name: each / max(rate, 1e-9) for name, each in found["precision"].items()}
+        )
+    if not lines:
+        raise SystemExit(f"There are no records in {str(arguments.out)!r}.")
+    for (model, share), part in pd.DataFrame(lines).groupby(["model", "share"]):
+        means = part.drop(columns=["model", "share"]).groupby("set").mean()
+        print(f"\n### {model}, {share} times the planted errors: {len(part)} fits\n")
+        methods = [name for name in ("doubt", *CLEANLAB) if name in means]
+        print(f"Precision among the first {FIRST:.0%}, by the share of wrong labels.\n")
+        columns = [*methods, "wrong", "estimate"]
+        print("| set | " + " | ".join(columns) + " |\n|" + "---|" * (1 + len(columns)))
+        for name, row in means[columns].iterrows():
+            print(f"| {name} | " + " | ".join(f"{value:.2f}" for value in row) + " |")
+        row = means[columns].mean()
+        print("| **mean** | " + " | ".join(f"{value:.2f}" for value in row) + " |")
+        for method in methods:
+            n_sets = int((means[method] >= LIFT).sum())
+            limit = f" (limit {int(SETS * len(means))})" if method == "doubt" else ""
+            print(f"\n{method}: at least {LIFT} on {n_sets} of {len(means)} sets{limit}.")
+        print(f"\nThe true share is in the 90 % interval in {part['inside'].mean():.0%} of fits.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    running = commands.add_parser("run", help="make the records that are missing")
+    running.set_defaults(command=run)
+    running.add_argument("--data", type=Path, default=os.environ.get("SEMIORDINAL_DATA"))
+    running.add_argument("--out", type=Path, required=True, help="folder of records")
+    running.add_argument("--sets", nargs="+", help="all of at least 250 rows by default")
+    running.add_argument("--model", choices=MODELS, default="linear")
+    running.add_argument("--share", type=float, default=1.0, help="of the planted errors; 0: none")
+    running.add_argument("--draws", type=int, default=5, help="how many")
+    printing = commands.add_parser("table", help="print the records as Markdown tables")
+    printing.set_defaults(command=table)
+    printing.add_argument("--out", type=Path, required=True, help="folder of records")
+    arguments = parser.parse_args()
+    if arguments.command is run:
+        if arguments.data is None:
+            parser.error("name the folder of the data sets: --data, or SEMIORDINAL_DATA.")
+        arguments.data = Path(arguments.data)
+    arguments.command(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""Rows chosen to be labelled, beside rows drawn at random and other ways to choose.
+
+    python benchmarks/labeling.py run --out FOLDER      # goes on where it was interrupted
+    python benchmarks/labeling.py table --out FOLDER    # what is there, as Markdown
+
+Every set of at least 1,000 rows, as ``draws.py`` draws them, with 20 labels at first and up to
+1,500 rows to choose from. A model is fitted, a batch is chosen and gets its labels, and so on. A
+record is one file for a strategy on one draw, with the mean absolute error on rows that are never
+chosen from, after each batch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from draws import draw, set_names
+from strategies import STRATEGIES
+from threadpoolctl import threadpool_limits
+
+from semiordinal import AutoOrdinalClassifier, LinearOrdinalClassifierCV
+from semiordinal._utils.files import atomic_write
+
+FEWEST_ROWS, MOST_UNLABELED, MOST_TEST = 1000, 1500, 2000
+FIRST, FROM, GOAL = 20, 40, 100
+WORST, WINS, SAVED = 1.02, 0.8, 0.2  # limits
+MODELS = {"linear": LinearOrdinalClassifierCV, "auto": AutoOrdinalClassifier}
+
+
+def fit(model: str, X: np.ndarray, y: np.ndarray) -> Any:
+    return MODELS[model](random_state=0).fit(X, y)
+
+
+@lru_cache(maxsize=1)
+def first_fit(model: str, data: Path, name: str, repetition: int) -> Any:
+    """The same for all strategies."""
+    rows = draw(data, name, FIRST, repetition, MOST_UNLABELED, MOST_TEST)
+    return rows, fit(model, rows["X"], rows["y"])
+
+
+def errors_by_labels(
+    strategy: str, model: str, sizes: list[int], data: Path, name: str, repetition: int
+) -> dict[int, float]:
+    rows, fitted = first_fit(model, data, name, repetition)
+    X, y = rows["X"], rows["y"].copy()
+    random = np.random.default_rng([repetition, *strategy.encode()])
+    errors = {}
+    for size in sizes:
+        n = size - int((~np.isnan(y)).sum())
+        if n:
+            chosen = STRATEGIES[strategy](fitted, X, y, n, random)
+            y[chosen] = rows["truth"][chosen]
+            fitted = fit(model, X, y)
+        errors[size] = float(np.abs(fitted.predict(rows["X_test"]) - rows["y_test"]).mean())
+    return errors
+
+
+def run(arguments: argparse.Namespace) -> None:
+    sizes = list(range(FIRST, arguments.labels + 1, arguments.batch))
+    for repetition in range(arguments.first_draw, arguments.draws):
+        for name in arguments.sets or set_names(arguments.data, FEWEST_ROWS):
+            for strategy in arguments.strategies:
+                path = arguments.out / strategy / f"{arguments.model}-{repetition}-{name}.json"
+                if path.exists() and set(map(str, sizes)) <= set(json.loads(path.read_text())):
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                start = time.process_time()
+                with threadpool_limits(1), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    errors = errors_by_labels(
+                        strategy, arguments.model, sizes, arguments.data, name, repetition
+                    )
+                with atomic_write(path, force=True) as temporary:
+                    temporary.write_text(json.dumps(errors))
+                seconds = time.process_time() - start
+                print(f"{strategy} {path.stem}: {errors[sizes[-1]]:.3f} ({seconds:.1f} s)")
+
+
+def read_errors(out: Path) -> pd.DataFrame:
+    """A line for each strategy, model, set, draw and number of labels."""
+    lines = []
+    for path in sorted(out.glob("*/*.json")):
+        model, repetition, name = path.stem.split("-", 2)
+        for size, error in json.loads(path.read_text()).items():
+            keys = {"strategy": path.parent.name, "model": model, "set": name}
+            lines.append({**keys, "draw": int(repetition), "labels": int(size), "error": error})
+    if not lines:
+        raise SystemExit(f"There are no records in {str(out)!r}.")
+    return pd.DataFrame(lines)
+
+
+def mean_errors(errors: pd.DataFrame) -> pd.DataFrame:
+    """Means over the draws that all strategies have: a line a set and size, a column a strategy."""
+    index = ["set", "labels", "draw"]
+    wide = errors.pivot(index=index, columns="strategy", values="error").dropna()
+    return wide.groupby(["set", "labels"]).mean()
+
+
+def labels_needed(curve: pd.Series, goal: float) -> float:
+    """With how many labels an error is reached first, between sizes by a line; infinite if never.
+
+    Examples
+    --------
+    >>> labels_needed(pd.Series([0.8, 0.6, 0.4], index=[20, 40, 60]), 0.5)
+    50.0
+    """
+    before = None
+    for size, error in curve.items():
+        if error <= goal:
+            if before is None:
+                return float(size)
+            return float(before[0] + (size - before[0]) * (before[1] - goal) / (before[1] - error))
+        before = size, error
+    return np.inf
+
+
+def table(arguments: argparse.Namespace) -> None:
+    every = read_errors(arguments.out)
+    for model in every["model"].unique():
+        means = mean_errors(every[every["model"] == model])
+        n_draws = every[every["model"] == model].groupby("strategy")["draw"].nunique().min()
+        n_sets = means.index.get_level_values("set").nunique()
+        print(f"\n### {model}: {n_sets} sets, up to {n_draws} draws\n")
+        ratios = means.div(means["random"], axis=0)
+        later = ratios[ratios.index.get_level_values("labels") >= FROM]
+        by_size = later.groupby("labels").mean()
+        print("Mean error by that of random draws, mean over sets.\n")
+        print("| labels | " + " | ".join(by_size) + " |\n|" + "---|" * (1 + by_size.shape[1]))
+        for size, row in by_size.iterrows():
+            print(f"| {size} | " + " | ".join(f"{value:.3f}" for value in row) + " |")
+        print(
+            f"\n| strategy | below random (limit {WINS:.0%}) | worst set at any size (limit "
+            f"{WORST}) | worst set on average | labels saved at {GOAL}, median (limit {SAVED:.0%}) "
+            "|\n|---|---|---|---|---|"
+        )
+        for strategy in means.columns.drop("random"):
+            wins, worst = (later[strategy] < 1).mean(), later[strategy].max()
+            of_set = later[strategy].groupby("set").mean().max()
+            saved = [
+                1
+                - labels_needed(of[strategy].droplevel("set"), of["random"].loc[:, GOAL].item())
+                / GOAL
+                for _, of in means.groupby("set")
+                if GOAL in of.index.get_level_values("labels")
+            ]
+            print(
+                f"| {strategy} | {wins:.0%} | {worst:.3f} | {of_set:.3f} | {np.median(saved):.0%} |"
+            )
+        print("\n| set | " + " | ".join(ratios) + " |\n|" + "---|" * (1 + ratios.shape[1]))
+        for name, row in later.groupby("set").mean().iterrows():
+            print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in row) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    running = commands.add_parser("run", help="make the records that are missing")
+    running.set_defaults(command=run)
+    running.add_argument("--data", type=Path, default=os.environ.get("SEMIORDINAL_DATA"))
+    running.add_argument("--out", type=Path, required=True, help="folder of records")
+    running.add_argument("--sets", nargs="+", help="all of at least 1,000 rows by default")
+    running.add_argument("--model", choices=MODELS, default="linear")
+    running.add_argument("--strategies", nargs="+", choices=STRATEGIES, default=[*STRATEGIES])
+    running.add_argument("--labels", type=int, default=200, help="how many at the end")
+    running.add_argument("--batch", type=int, default=10)
+    running.add_argument("--draws", type=int, default=20, help="how many")
+    running.add_argument("--first-draw", type=int, default=0)
+    printing = commands.add_parser("table", help="print the records as Markdown tables")
+    printing.set_defaults(command=table)
+    printing.add_argument("--out", type=Path, required=True, help="folder of records")
+    arguments = parser.parse_args()
+    if arguments.command is run:
+        if arguments.data is None:
+            parser.error("name the folder of the data sets: --data, or SEMIORDINAL_DATA.")
+        arguments.data = Path(arguments.data)
+    arguments.command(arguments)
+
+
+if __name__ == "__main__":
+    main()

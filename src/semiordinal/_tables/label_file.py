@@ -1,0 +1,106 @@
+"""A CSV file whose labels are typed in, saved whole after each; no other cell is changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+
+from .._utils.files import atomic_write, check_output
+from .gaps import MISSING_WORDS, is_gap
+from .reading import TableError, TableFile, check_column
+
+_SUFFIXES = (".csv", ".tsv", ".txt")
+_MARK = b"\xef\xbb\xbf"
+
+
+class LabelFile:
+    """Cells of a CSV file, and the column that labels go to.
+
+    Parameters
+    ----------
+    path : Path
+    target : str
+        Column of the labels, which may be empty.
+    encoding : str
+    """
+
+    def __init__(self, path: Path, target: str, encoding: str = "utf-8"):
+        if path.suffix.lower() not in _SUFFIXES:
+            raise TableError(f"{str(path)!r} must be a CSV file: labels are typed into its cells.")
+        check_output(path, force=True)
+        self.path = path
+        file = TableFile(path, encoding)
+        self.names = file.columns()
+        check_column(target, self.names, "--target")
+        self._encoding = encoding
+        if path.read_bytes().startswith(_MARK):
+            self._encoding = "utf-8-sig"
+        self._column = self.names.index(target)
+        self._delimiter = file.delimiter
+        with path.open(encoding=self._encoding, newline="") as stream:
+            text = stream.read()
+        self._line_end = "\r\n" if "\r\n" in text else "\n"
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter))
+        first = next(at for at, line in enumerate(lines) if any(cell.strip() for cell in line))
+        # As tables are read: a blank line is a row only where there is a single column.
+        keeps_blank = len(self.names) == 1
+        self._head = lines[first]
+        self.rows = [line for line in lines[first + 1 :] if line or keeps_blank]
+        for number, row in enumerate(self.rows, start=1):
+            if len(row) > len(self.names):
+                raise TableError(
+                    f"{str(path)!r}: row {number} has more cells than there are names."
+                )
+            row.extend([""] * (len(self.names) - len(row)))
+        if not self.rows:
+            raise TableError(f"{str(path)!r} has no rows.")
+        self._stamp = self._state()
+
+    def label(self, row: int) -> str:
+        """The label of a row, empty for none."""
+        text = self.rows[row][self._column].strip()
+        return "" if is_gap(text, MISSING_WORDS) else text
+
+    def unlabeled(self) -> list[int]:
+        """Rows without a label."""
+        return [row for row in range(len(self.rows)) if not self.label(row)]
+
+    def cells(self, row: int) -> dict[str, str]:
+        """What is known of a row, by the names of the columns; not its label."""
+        pairs = zip(self.names, self.rows[row], strict=True)
+        return {name: cell for at, (name, cell) in enumerate(pairs) if at != self._column}
+
+    def set_label(self, row: int, text: str) -> str:
+        """Write a label and save the file; gives what was in the cell before.
+
+        Raises where another program changed the file meanwhile.
+        """
+        if self._state() != self._stamp:
+            raise TableError(
+                f"{str(self.path)!r} was changed by another program. What was labelled before is "
+                "saved; start again to go on from the file as it is now."
+            )
+        before = self.rows[row][self._column]
+        self.rows[row][self._column] = text
+        try:
+            self._save()
+        except BaseException:
+            self.rows[row][self._column] = before
+            raise
+        return before
+
+    def _save(self) -> None:
+        with (
+            atomic_write(self.path, force=True) as temporary,
+            temporary.open("w", encoding=self._encoding, newline="") as stream,
+        ):
+            writer = csv.writer(stream, delimiter=self._delimiter, lineterminator=self._line_end)
+            writer.writerow(self._head)
+            writer.writerows(self.rows)
+        self._stamp = self._state()
+
+    def _state(self) -> tuple[int, int, int]:
+        found = os.stat(self.path)
+        return found.st_ino, found.st_size, found.st_mtime_ns

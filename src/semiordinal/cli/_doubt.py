@@ -1,0 +1,153 @@
+"""``semiordinal doubt``: which labels may be wrong, and how many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._utils.text import pluralize
+from . import _console as console
+from . import _options as options
+
+if TYPE_CHECKING:
+    from ..labeling import DoubtfulLabels
+    from ._table_models import TableModel
+
+_COLUMNS = ("row", "given", "likely", "probability_wrong", "reason")
+
+
+@console.command("doubt")
+def doubt(
+    model: options.ModelArgument,
+    data: options.DataArgument,
+    n: Annotated[int, typer.Option("-n", "--rows", min=1, help="How many labels to show.")] = 20,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write them to, with all columns: .csv or .parquet."),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column of classes; by default that of the fit.")
+    ] = None,
+    missing_label: options.MissingLabelOption = None,
+    encoding: options.EncodingOption = "utf-8",
+    sheet: options.SheetOption = None,
+    decimal: options.DecimalOption = None,
+    thousands: options.ThousandsOption = None,
+    force: options.ForceOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Find labels that are likely to be wrong, and estimate how many are.
+
+    Each label is compared with predictions by models that were fitted without it. Give the table
+    that the model was fitted to; the model must be one that held labelled rows out, as those of
+    fit do unless settings are fixed. Where classes are hard to tell apart, wrong labels look like
+    right ones, and the number is too low.
+
+    Examples:
+
+      semiordinal doubt wine.semiordinal wine.csv
+      semiordinal doubt wine.semiordinal wine.csv -n 50 --out doubtful.csv
+    """
+    from .. import labeling
+    from .._tables.reading import open_table
+    from .._tables.writing import check_table_output, table_writer
+    from .._utils.files import check_not_input
+    from ._labeled_rows import read_labeled_rows, target_column
+    from ._table_models import TableModel
+
+    if out is not None:
+        check_not_input(out, data, model)
+        check_table_output(out, force)
+    file = open_table(data, encoding, sheet)
+    loaded = TableModel(model, decimal, thousands)
+    name = target_column(loaded, file, target)
+    taken = [column for column in _COLUMNS if out is not None and column in file.columns()]
+    if taken:
+        raise console.UsageError(
+            f"The table has a column {taken[0]!r}, which --out writes too. Rename it."
+        )
+    frame, labels = read_labeled_rows(loaded, file, name, missing_label)
+    _check_fitted_to(loaded, labels)
+    X = loaded.pipeline[:-1].transform(frame)
+    found = labeling.doubt(loaded.pipeline[-1], X, labels, n)
+    rows = dict(zip(_COLUMNS, _columns(found), strict=True))
+    if out is not None:
+        import pyarrow as pa
+
+        table = frame.iloc[found.positions].reset_index(drop=True).assign(**rows)
+        table = table[[*_COLUMNS, *frame.columns]]
+        with table_writer(out, pa.Schema.from_pandas(table, preserve_index=False), force) as write:
+            write(table)
+    if as_json:
+        listed = [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+        counts = {"labels": found.n_labels, "wrong": found.n_wrong}
+        interval = {"low": found.low, "high": found.high}
+        notes = {"notes": loaded.all_notes(), "file": None if out is None else str(out)}
+        console.print_json({**counts, **interval, "rows": listed, **notes})
+        return
+    console.print_line(number_sentence(found))
+    console.print_table(
+        f"The {pluralize(len(found.positions), 'label')} most likely to be wrong",
+        ["row", "label", "likely", "wrong", "why"],
+        [
+            [f"{row:,}", str(label), str(likely), f"{wrong:.0%}", why]
+            for row, label, likely, wrong, why in zip(*rows.values(), strict=True)
+        ],
+        5,
+    )
+    console.print_notes(loaded.all_notes())
+    if out is not None:
+        console.print_line(f"Labels to doubt: {out}")
+
+
+def _columns(found: DoubtfulLabels) -> tuple[list[Any], ...]:
+    return (
+        (found.positions + 1).tolist(),
+        found.labels.tolist(),
+        found.likely.tolist(),
+        found.is_wrong.round(4).tolist(),
+        list(found.reasons),
+    )
+
+
+def number_sentence(found: DoubtfulLabels) -> str:
+    """How many labels seem wrong.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=12, low=5, high=21))
+    'Of 200 labels about 12 seem wrong (90 % interval: 5 to 21), or more if classes look alike.'
+    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=1, low=0, high=8))
+    'Of 200 labels none need be wrong: nothing shows that any is, and 8 may be.'
+    """
+    if not found.low:
+        return (
+            f"Of {pluralize(found.n_labels, 'label')} none need be wrong: nothing shows that any "
+            f"is, and {found.high:,} may be."
+        )
+    return (
+        f"Of {pluralize(found.n_labels, 'label')} about {found.n_wrong:,} seem wrong (90 % "
+        f"interval: {found.low:,} to {found.high:,}), or more if classes look alike."
+    )
+
+
+def _check_fitted_to(loaded: TableModel, labels: list[Any]) -> None:
+    """Raise unless the model can have been fitted to these labels, and held some of them out."""
+    from ..labeling._models import class_order, held_out_rows, label_codes
+
+    final = loaded.pipeline[-1]
+    if not hasattr(final, "held_out_cumulative_"):
+        raise console.UsageError(
+            f"The model is a {type(final).__name__} that held no labelled rows out. Fit another, "
+            "such as with --model auto, or linear or kernel without fixed settings."
+        )
+    try:
+        held_out_rows(final, label_codes(class_order(final), labels, len(labels)))
+    except ValueError:
+        raise console.CommandError(
+            "The labels of the table are not those that the model was fitted to. Give the table of "
+            "the fit, or fit the model to this one."
+        ) from None

@@ -1,0 +1,84 @@
+"""How many labels are wrong, and which, from predictions by models that have not seen them.
+
+A label is taken to be right with probability 1 − ε, and then of the class that the model's
+probabilities say; or wrong, and then the more likely the nearer it is to that class. Models that
+learnt from wrong labels are less certain than they should be, so their log-odds are stretched.
+Both numbers, ε and the stretch, are those of the largest likelihood.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import chi2
+
+from .._utils.typing import Array, Codes
+
+_RATES = np.linspace(0.0, 0.6, 121)
+_STRETCHES = np.geomspace(0.5, 8.0, 33)
+_LEAST = 1e-9
+
+
+class LabelNoise(NamedTuple):
+    """The share of labels that are wrong, with an interval, and what that says of each.
+
+    Parameters
+    ----------
+    rate, low, high : float
+    is_wrong : array of shape (n,)
+        The probability that each label is wrong.
+    probabilities : array of shape (n, K)
+        Of the true classes, by the model alone, as certain as it should be.
+    """
+
+    rate: float
+    low: float
+    high: float
+    is_wrong: Array
+    probabilities: Array
+
+
+def estimate_label_noise(probabilities: Array, codes: Codes, level: float) -> LabelNoise:
+    """The noise of the largest likelihood, with the interval of the profile likelihood."""
+    n_rows, n_classes = probabilities.shape
+    cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
+    log_odds = logit(np.clip(cumulative, _LEAST, 1 - _LEAST))
+    confusion = _confusion(n_classes)
+    every = np.arange(n_rows)
+    profile = np.full(len(_RATES), -np.inf)
+    best = -np.inf, 1.0
+    for stretch in _STRETCHES:
+        true = _stretched(log_odds, stretch)
+        right, wrong = true[every, codes], (true @ confusion)[every, codes]
+        likelihoods = np.array([np.log((1 - rate) * right + rate * wrong).sum() for rate in _RATES])
+        profile = np.maximum(profile, likelihoods)
+        best = max(best, (likelihoods.max(), stretch))
+    rate = float(_RATES[profile.argmax()])
+    inside = _RATES[2 * (profile.max() - profile) <= chi2.ppf(level, 1)]
+    true = _stretched(log_odds, best[1])
+    right = (1 - rate) * true[every, codes]
+    wrong = rate * (true @ confusion)[every, codes]
+    return LabelNoise(rate, float(inside[0]), float(inside[-1]), wrong / (right + wrong), true)
+
+
+def _stretched(log_odds: Array, stretch: float) -> Array:
+    cumulative = expit(stretch * log_odds)
+    return np.maximum(np.diff(cumulative, axis=1, prepend=0.0, append=1.0), _LEAST)
+
+
+def _confusion(n_classes: int) -> Array:
+    """Of wrong labels of each class (row), the share of every other: less, the further off.
+
+    Examples
+    --------
+    >>> _confusion(3).round(2)
+    array([[0.  , 0.67, 0.33],
+           [0.5 , 0.  , 0.5 ],
+           [0.33, 0.67, 0.  ]])
+    """
+    places = np.arange(n_classes)
+    distances = np.abs(np.subtract.outer(places, places)).astype(float)
+    nearness = np.divide(1.0, distances, out=np.zeros_like(distances), where=distances > 0)
+    return np.asarray(nearness / nearness.sum(axis=1, keepdims=True))

@@ -1,0 +1,234 @@
+"""Rows to label next, chosen for ordered classes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.utils import _safe_indexing, check_random_state
+
+from .._utils.checks import check_count, check_number
+from .._utils.text import class_names
+from .._utils.typing import Array, Codes
+from ._models import ModelRows, cumulative_or_none, label_codes, model_rows
+from ._unknown import UnknownScores, standardized
+
+_NOISE = 0.3  # variance of what a label tells, where a score's is about one
+_LEAST_INFORMATION = 0.1  # of the mean, of rows whose class seems certain
+_MOST_CANDIDATES, _MOST_LABELED, _MOST_TARGETS = 5000, 2000, 500
+_COVERAGE = 0.9
+DRAWN = "drawn at random"
+_FAR = 0.95  # further from the labels than so many unlabelled rows is "unlike"
+_LEAST_SHARE = 0.01  # of rows that a row is nearest to, to be worth a word
+_EVEN = 0.15  # how far from one half the odds of two neighbouring classes may be
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Rows to label, the most useful first.
+
+    Parameters
+    ----------
+    positions : array of int of shape (n,)
+        Rows of X, from 0.
+    predicted : array of shape (n,)
+        The class that the model predicts for each.
+    lowest, highest : arrays of shape (n,) or None
+        Between which classes the true one lies in 90 % of rows; None where the model holds no
+        labelled rows out, by which that is known.
+    is_random : array of bool of shape (n,)
+        Which of them were drawn at random from all rows without a label.
+    reasons : list of str
+        Why each row is asked for.
+    """
+
+    positions: Codes
+    predicted: NDArray[Any]
+    lowest: NDArray[Any] | None
+    highest: NDArray[Any] | None
+    is_random: NDArray[np.bool_]
+    reasons: list[str]
+
+
+def suggest(
+    model: Any,
+    X: Any,
+    n: int = 20,
+    *,
+    y: Any = None,
+    random_share: float = 0.25,
+    random_state: Any = 0,
+) -> Suggestions:
+    """Choose rows whose labels would tell a model most about all rows.
+
+    Each row is the one whose label lowers the variance of the scores of all unlabelled rows most,
+    given the labels and the rows chosen before it; rows near the border of two classes tell more,
+    and scores near one matter more. So rows of a batch differ from each other and from what is
+    labelled, but stand for many.
+
+    Labels of rows so chosen are no random draw, and errors on them are not those on all rows. So
+    some of the batch, by default every fourth row, are drawn at random.
+
+    Parameters
+    ----------
+    model : fitted classifier, or Pipeline that ends in one
+        Of this package; others can be wrapped in `CalibratedOrdinalClassifier`.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows to choose from; of more than 5,000 without a label, 5,000 drawn at random.
+    n : int, default=20
+        Rows to choose.
+    y : array-like of shape (n_samples,), optional
+        Labels of the rows that have one, and NaN, None or pd.NA for others, as in ``fit``. Rows
+        with a label are not chosen, nor rows like them. Without it, no row has a label.
+    random_share : float, default=0.25
+        Share of the batch that is drawn at random, between 0 and 1.
+    random_state : int, RandomState or None, default=0
+        For what is drawn at random.
+
+    Returns
+    -------
+    Suggestions
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semiordinal import LinearOrdinalClassifierCV
+    >>> from semiordinal.labeling import suggest
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = np.digitize(X @ [1.0, -1.0] + 0.3 * rng.normal(size=300), [-0.5, 0.5]).astype(float)
+    >>> y[20:] = np.nan
+    >>> model = LinearOrdinalClassifierCV(random_state=0).fit(X, y)
+    >>> found = suggest(model, X, 3, y=y)
+    >>> len(found.positions), bool((found.positions >= 20).all())
+    (3, True)
+    """
+    check_count("n", n)
+    check_number("random_share", random_share, 0.0, 1.0)
+    rows = model_rows(model, X)
+    n_rows = rows.X.shape[0]
+    codes = np.full(n_rows, -1) if y is None else label_codes(rows.classes, y, n_rows)
+    random = check_random_state(random_state)
+    unlabeled = np.flatnonzero(codes < 0)
+    if len(unlabeled) < n:
+        raise ValueError(
+            f"n={n} must be at most the number of rows of X without a label, {len(unlabeled)}."
+        )
+    candidates = _draw(random, unlabeled, max(_MOST_CANDIDATES, n))
+    labeled = _draw(random, np.flatnonzero(codes >= 0), _MOST_LABELED)
+    used = np.r_[labeled, candidates]
+    rows = ModelRows(rows.model, _safe_indexing(rows.X, used))
+    n_labeled = len(labeled)
+    free = np.arange(n_labeled, len(used))
+    places = standardized(rows.X)
+    cumulative = cumulative_or_none(rows)
+    information = _information(cumulative, len(used))
+    targets = _draw(random, free, _MOST_TARGETS)
+    unknown = UnknownScores(places, _NOISE / information, np.arange(n_labeled), targets)
+    drawn = random.choice(free, _n_random(n, random_share), replace=False)
+    chosen = _choose(unknown, information[targets], free, drawn, n)
+    is_random = np.isin(chosen, drawn)
+    picked = ModelRows(rows.model, _safe_indexing(rows.X, chosen))
+    reasons = _reasons(picked.classes, places, n_labeled, chosen, targets, cumulative)
+    lowest, highest = _sets(picked)
+    return Suggestions(
+        used[chosen],
+        picked.model.predict(picked.X),
+        lowest,
+        highest,
+        is_random,
+        [
+            DRAWN if at_random else reason
+            for at_random, reason in zip(is_random, reasons, strict=True)
+        ],
+    )
+
+
+def _n_random(n: int, share: float) -> int:
+    return int(n * share + 0.5)
+
+
+def _choose(
+    unknown: UnknownScores, weights: Array, free: Codes, drawn: Codes, n: int
+) -> NDArray[np.intp]:
+    """Rows that were drawn, and those that tell most beside them, in turn."""
+    for row in drawn:
+        unknown.add_label(row)
+    is_free = np.zeros(len(unknown.variance), dtype=bool)
+    is_free[free] = True
+    is_free[drawn] = False
+    batch = np.empty(n, dtype=np.intp)
+    # The last of each n / n_random rows, so that a batch that is cut short has its share.
+    at_random = np.ceil(np.arange(1, len(drawn) + 1) * n / max(len(drawn), 1)).astype(int) - 1
+    batch[at_random] = drawn
+    for place in np.setdiff1d(np.arange(n), at_random):
+        best = np.where(is_free, unknown.gains(weights), -np.inf).argmax()
+        batch[place] = best
+        is_free[best] = False
+        unknown.add_label(int(best))
+    return batch
+
+
+def _draw(random: Any, rows: Codes, most: int) -> Codes:
+    """The rows, or so many drawn at random, in their order."""
+    if len(rows) <= most:
+        return rows
+    return np.sort(random.choice(rows, most, replace=False))
+
+
+def _information(cumulative: Array | None, n_rows: int) -> Array:
+    """How much a label tells of each row's score: the curvature of its loss, one on average."""
+    if cumulative is None:
+        return np.ones(n_rows)
+    curvature = (cumulative * (1 - cumulative)).sum(axis=1)
+    return np.maximum(curvature / max(curvature.mean(), 1e-12), _LEAST_INFORMATION)
+
+
+def _sets(rows: ModelRows) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+    if not hasattr(rows.model, "held_out_cumulative_"):
+        return None, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # with few labels sets are all classes
+        ends = rows.model.predict_set(rows.X, _COVERAGE)
+    return ends[:, 0], ends[:, 1]
+
+
+def _reasons(
+    classes: NDArray[Any],
+    places: Array,
+    n_labeled: int,
+    chosen: NDArray[np.intp],
+    targets: Codes,
+    cumulative: Array | None,
+) -> list[str]:
+    """What holds of each chosen row, in words."""
+    names = class_names(classes)
+    shares = _shares_nearest(places, chosen, targets)
+    further = np.zeros(len(chosen))
+    if n_labeled:
+        nearest = cdist(places[[*chosen, *targets]], places[:n_labeled]).min(axis=1)
+        of_targets = np.sort(nearest[len(chosen) :])
+        further = np.searchsorted(of_targets, nearest[: len(chosen)]) / len(targets)
+    reasons = []
+    for row, share, beyond in zip(chosen, shares, further, strict=True):
+        parts = []
+        if beyond > _FAR:
+            parts.append("unlike anything labelled")
+        if cumulative is not None:
+            border = int(np.abs(cumulative[row] - 0.5).argmin())
+            if abs(cumulative[row, border] - 0.5) < _EVEN:
+                parts.append(f"between {names[border]} and {names[border + 1]}")
+        if share >= _LEAST_SHARE:
+            parts.append(f"nearest of these to {share:.0%} of the unlabelled rows")
+        reasons.append("; ".join(parts) or "tells most about the other rows")
+    return reasons
+
+
+def _shares_nearest(places: Array, chosen: NDArray[np.intp], targets: Codes) -> Array:
+    """Of which share of the rows each chosen one is the nearest of the batch."""
+    nearest = cdist(places[targets], places[chosen]).argmin(axis=1)
+    return np.bincount(nearest, minlength=len(chosen)) / len(targets)

@@ -1,0 +1,291 @@
+"""Rows to label next: the rule against a naive computation, and what is said of each row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from semiordinal import CalibratedOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal import LinearOrdinalClassifierCV as Tuned
+from semiordinal._judge.assessment import Assessment
+from semiordinal._rows.labels import known_codes
+from semiordinal.labeling import judge_by_random_rows, suggest
+from semiordinal.labeling._models import held_out_rows
+from semiordinal.labeling._unknown import UnknownScores, standardized
+from semiordinal.shares import estimate_class_shares
+
+
+def problem(n_rows=300, n_labeled=20, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 3))
+    codes = np.digitize(X @ [1.0, -1.0, 0.0] + 0.3 * rng.logistic(size=n_rows), [-1.0, 0.0, 1.0])
+    y = codes.astype(float)
+    y[n_labeled:] = np.nan
+    return X, y, codes
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, _ = problem()
+    return Tuned(random_state=0).fit(X, y), X, y
+
+
+def covariance(Z):
+    """Of scores before any label, by the formula."""
+    distances = cdist(Z, Z, "sqeuclidean")
+    width = np.median(distances[distances > 0])
+    return ((1 + Z @ Z.T) / (1 + Z.shape[1]) + np.exp(-distances / width)) / 2
+
+
+def after_labels(K, noise, labeled):
+    """The covariance that is left, by the textbook formula with an inverse."""
+    told = K[:, labeled]
+    inverse = np.linalg.inv(K[np.ix_(labeled, labeled)] + np.diag(noise[labeled]))
+    return K - told @ inverse @ told.T
+
+
+def test_gains_are_the_falls_of_the_variance_computed_anew():
+    rng = np.random.default_rng(3)
+    Z, noise = rng.normal(size=(30, 2)), rng.uniform(0.2, 2.0, 30)
+    targets, weights = np.arange(10, 30), rng.uniform(size=20)
+    unknown = UnknownScores(Z, noise, np.arange(4), targets)
+    unknown.add_label(11)
+    unknown.add_label(20)
+    K, labeled = covariance(Z), [0, 1, 2, 3, 11, 20]
+    before = after_labels(K, noise, labeled)
+    np.testing.assert_allclose(unknown.variance, np.diag(before), atol=1e-12)
+    gains = unknown.gains(weights)
+    for row in (5, 12, 25):
+        after = after_labels(K, noise, [*labeled, row])
+        fall = weights @ (np.diag(before) - np.diag(after))[targets]
+        np.testing.assert_allclose(gains[row], fall, rtol=1e-9)
+
+
+def test_rows_are_chosen_as_by_the_naive_rule(fitted):
+    model, X, y = fitted
+    cumulative = model.predict_cumulative(X)
+    information = (cumulative * (1 - cumulative)).sum(axis=1)
+    information = np.maximum(information / information.mean(), 0.1)
+    noise, K = 0.3 / information, covariance(standardized(X))
+    labeled, free = list(range(20)), np.arange(20, 300)
+    for _ in range(4):
+        K_left = after_labels(K, noise, labeled)
+        falls = [
+            information[free] @ (K_left[free, row] ** 2) / (K_left[row, row] + noise[row])
+            for row in free
+        ]
+        falls = np.where(np.isin(free, labeled), -1, falls)
+        labeled.append(int(free[np.argmax(falls)]))
+    found = suggest(model, X, 4, y=y, random_share=0)
+    assert found.positions.tolist() == labeled[20:]
+    assert not found.is_random.any()
+
+
+def test_every_fourth_row_is_drawn_at_random(fitted):
+    model, X, y = fitted
+    found = suggest(model, X, 20, y=y)
+    np.testing.assert_array_equal(found.is_random, np.arange(20) % 4 == 3)
+    is_drawn = [reason == "drawn at random" for reason in found.reasons]
+    np.testing.assert_array_equal(found.is_random, is_drawn)
+    assert suggest(model, X, 10, y=y, random_share=1).is_random.all()
+    # Each row is as likely to be drawn: 280 rows, five a batch.
+    batches = [suggest(model, X, 20, y=y, random_state=seed) for seed in range(40)]
+    drawn = np.concatenate([batch.positions[batch.is_random] for batch in batches])
+    assert len(drawn) == 200
+    quarters = np.bincount((drawn - 20) // 70, minlength=4)
+    assert (np.abs(quarters - 50) < 3.5 * np.sqrt(50 * 0.75)).all()
+
+
+def test_a_batch_is_spread_and_has_no_labelled_row(fitted):
+    model, X, y = fitted
+    found = suggest(model, X, 30, y=y)
+    assert len(set(found.positions.tolist())) == 30
+    assert np.isnan(y[found.positions]).all()
+    again = suggest(model, X, 30, y=y)
+    np.testing.assert_array_equal(found.positions, again.positions)
+    # Ten copies of each row: a second copy tells little.
+    many, labels = np.repeat(X, 10, axis=0), np.full(3000, np.nan)
+    labels[:200:10] = y[:20]
+    chosen = suggest(model, many, 30, y=labels).positions // 10
+    assert len(set(chosen.tolist())) > 25
+
+
+def test_outliers_are_not_what_is_asked_for():
+    """Unlike greedy diversity, which takes each of them first."""
+    X, y, _ = problem()
+    X[290:] += 50 * np.random.default_rng(1).normal(size=(10, 3))
+    model = Tuned(random_state=0).fit(X[:290], y[:290])
+    assert np.sum(suggest(model, X, 10, y=y).positions >= 290) <= 5
+
+
+def test_labels_that_are_chosen_beat_random_ones():
+    """With 12 columns and 20 labels, so that there is much to learn; errors of 20 labels more."""
+    chosen_errors, random_errors = [], []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1000, 12))
+        codes = np.digitize(X @ rng.normal(size=12) + rng.logistic(size=1000), [-2.0, 0.0, 2.0])
+        pool, test = np.arange(500), np.arange(500, 1000)
+        y = np.full(500, np.nan)
+        y[:20] = codes[:20]
+        y[:4] = codes[:4] = range(4)  # a row of each class
+        model = LinearOrdinalClassifier(unlabeled_weight=0, l2=0.1, classes=range(4))
+        by_rule = suggest(model.fit(X[pool], y), X[pool], 20, y=y).positions
+        by_chance = rng.choice(np.arange(20, 500), 20, replace=False)
+        for rows, errors in ((by_rule, chosen_errors), (by_chance, random_errors)):
+            more = y.copy()
+            more[rows] = codes[rows]
+            predicted = model.fit(X[pool], more).predict(X[test])
+            errors.append(np.abs(predicted - codes[test]).mean())
+    fall = np.subtract(random_errors, chosen_errors)
+    assert fall.mean() > 2 * fall.std() / np.sqrt(len(fall))
+
+
+def test_reasons_are_true(fitted):
+    model, X, y = fitted
+    found = suggest(model, X, 20, y=y, random_share=0)
+    Z, cumulative = standardized(X), model.predict_cumulative(X)
+    distances = cdist(Z[20:], Z[:20]).min(axis=1)
+    nearest = cdist(Z[20:], Z[found.positions]).argmin(axis=1)
+    for place, (row, reason) in enumerate(zip(found.positions, found.reasons, strict=True)):
+        share = np.mean(distances < distances[row - 20])
+        assert ("unlike anything labelled" in reason) == (share > 0.95)
+        border = np.abs(cumulative[row] - 0.5).argmin()
+        is_even = abs(cumulative[row, border] - 0.5) < 0.15
+        assert (f"between {border} and {border + 1}" in reason) == is_even
+        share = np.mean(nearest == place)
+        assert (f"nearest of these to {share:.0%} of the unlabelled rows" in reason) == (
+            share >= 0.01
+        )
+    assert any("unlike" in reason for reason in found.reasons)
+    assert any("between" in reason for reason in found.reasons)
+    np.testing.assert_array_equal(found.predicted, model.predict(X[found.positions]))
+    sets = model.predict_set(X[found.positions], 0.9)
+    np.testing.assert_array_equal(np.c_[found.lowest, found.highest], sets)
+
+
+def test_any_classifier_of_the_package_will_do():
+    X, y, _ = problem()
+    labels = np.array(["low", "mid", "high", "top"], dtype=object)
+    names = np.where(np.isnan(y), None, labels[np.nan_to_num(y).astype(int)])
+    order = {"classes": labels.tolist()}
+    models = {
+        "no probabilities": LinearOrdinalClassifier(margin="hinge", **order).fit(X, names),
+        "any model": CalibratedOrdinalClassifier(Ridge(), random_state=0, **order).fit(X, names),
+        "pipeline": make_pipeline(StandardScaler(), LinearOrdinalClassifier(**order)).fit(X, names),
+    }
+    for kind, model in models.items():
+        found = suggest(model, X, 5, y=names)
+        assert set(found.predicted) <= set(labels), kind
+        assert (found.positions >= 20).all(), kind
+        assert (found.lowest is None) == (kind != "any model"), kind
+    plain = models["pipeline"][-1]
+    inside = suggest(plain, models["pipeline"][0].transform(X), 5, y=names)
+    np.testing.assert_array_equal(
+        suggest(models["pipeline"], X, 5, y=names).positions, inside.positions
+    )
+
+
+def test_sparse_wide_and_constant_columns(fitted):
+    model, X, y = fitted
+    found = suggest(model, X, 5, y=y).positions
+    np.testing.assert_array_equal(suggest(model, sp.csr_matrix(X), 5, y=y).positions, found)
+    wide = sp.random(200, 800, 0.05, format="csr", random_state=0)
+    y = np.full(200, np.nan)
+    y[:30] = np.arange(30) % 3
+    wide_model = LinearOrdinalClassifier(unlabeled_weight=0).fit(wide, y)
+    assert len(suggest(wide_model, wide, 5, y=y).positions) == 5
+    assert standardized(np.ones((4, 2))).shape == (4, 0)
+
+
+def test_many_rows_are_sampled(fitted, monkeypatch):
+    model, X, y = fitted
+    monkeypatch.setattr("semiordinal.labeling._suggest._MOST_CANDIDATES", 50)
+    found = {tuple(suggest(model, X, 5, y=y, random_state=s).positions) for s in range(3)}
+    assert len(found) == 3
+    assert len(suggest(model, X, 100, y=y).positions) == 100
+
+
+def test_what_cannot_be_done_is_said(fitted):
+    model, X, y = fitted
+    with pytest.raises(ValueError, match="n=0 must be a whole number"):
+        suggest(model, X, 0)
+    with pytest.raises(ValueError, match=r"n=281 must be at most .* without a label, 280"):
+        suggest(model, X, 281, y=y)
+    with pytest.raises(ValueError, match="y has 10 entries and X 300 rows"):
+        suggest(model, X, 5, y=y[:10])
+    with pytest.raises(ValueError, match="does not know: 7"):
+        suggest(model, X, 5, y=np.r_[7.0, y[1:]])
+    with pytest.raises(ValueError, match="CalibratedOrdinalClassifier"):
+        suggest(LogisticRegression().fit(X[:20], y[:20]), X, 5)
+    with pytest.raises(ValueError, match="not fitted"):
+        suggest(Tuned(), X, 5)
+    with pytest.raises(ValueError, match="NaN"):
+        suggest(model, np.r_[X[:-1], [[np.nan] * 3]], 5)
+
+
+def test_a_model_is_judged_by_random_labels_alone():
+    """Chosen labels are near the border, where errors are frequent: without marks, too many."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    codes = np.digitize(2 * X[:, 0] + 0.5 * rng.logistic(size=3000), [-1.5, 1.5])
+    is_chosen = np.zeros(3000, dtype=bool)
+    is_chosen[150:][np.abs(np.abs(X[150:, 0]) - 0.75) < 0.05] = True
+    y = np.where((np.arange(3000) < 150) | is_chosen, codes, np.nan)
+    model = Tuned(random_state=0).fit(X, y)
+    others = np.isnan(y)
+    true_error = np.mean(model.predict(X[others]) != codes[others])
+    true_shares = np.bincount(codes[others]) / others.sum()
+    predicted = model.predict(X)
+
+    def held_out_error():
+        return Assessment.from_estimator(model).error("model").mean
+
+    def shares_error():
+        return np.abs(estimate_class_shares(model, X[others]).shares - true_shares).sum()
+
+    biased_error, biased_shares = held_out_error(), shares_error()
+    assert judge_by_random_rows(model, y, is_chosen) is model
+    assert len(model.held_out_codes_) == 150
+    deviation = np.sqrt(true_error * (1 - true_error) / 150)
+    assert biased_error > true_error + 4 * deviation
+    assert abs(held_out_error() - true_error) < 2 * deviation
+    assert shares_error() < 0.12
+    assert shares_error() < biased_shares
+    np.testing.assert_array_equal(model.predict(X), predicted)
+    assert len(judge_by_random_rows(model, y, is_chosen).held_out_codes_) == 150
+    with pytest.raises(ValueError, match="y must hold the labels that the model was fitted to"):
+        judge_by_random_rows(model, y[::-1], is_chosen)
+
+
+def test_weights_by_known_shares_are_kept():
+    X, y, _ = problem(300, 60)
+    shares = [0.1, 0.4, 0.3, 0.2]
+    model = Tuned(class_prior=shares, random_state=0).fit(X, y)
+    model.held_out_weights_ = np.asarray(shares)[model.held_out_codes_]
+    model.held_out_weights_ /= np.bincount(model.held_out_codes_)[model.held_out_codes_]
+    judge_by_random_rows(model, y, np.arange(300) % 3 == 0)
+    totals = np.bincount(model.held_out_codes_, model.held_out_weights_)
+    np.testing.assert_allclose(totals / totals.sum(), shares)
+
+
+def test_held_out_rows_are_found_where_a_class_has_one_label():
+    X, y, _ = problem(300, 60)
+    y[7] = 9.0  # the only row of its class, which cannot be held out
+    model = Tuned(random_state=0).fit(X, y)
+    rows = held_out_rows(model, known_codes(y, model.classes_))
+    assert rows[-1] == 7
+    np.testing.assert_array_equal(np.sort(rows), np.arange(60))
+    assert 7 in rows
+    with pytest.raises(ValueError, match="True for every labelled row"):
+        judge_by_random_rows(model, y, np.ones(300, dtype=bool))
+    with pytest.raises(ValueError, match="is_chosen must be a list of True and False"):
+        judge_by_random_rows(model, y, np.zeros(300))
+    plain = LinearOrdinalClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="keeps no predictions for held-out rows"):
+        judge_by_random_rows(plain, y, np.zeros(300, dtype=bool))

@@ -1,0 +1,70 @@
+"""The benchmark of rows to label: its strategies, its records, and its table."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark_scripts import load_script
+from semiordinal import LinearOrdinalClassifier
+
+labeling, strategies, doubts = (load_script(n) for n in ("labeling", "strategies", "doubts"))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.where(np.arange(80) < 30, np.digitize(X[:, 0], [-0.5, 0.5]), np.nan)
+    return LinearOrdinalClassifier(unlabeled_weight=0).fit(X, y), X, y
+
+
+@pytest.mark.parametrize("name", strategies.STRATEGIES)
+def test_each_strategy_gives_different_unlabelled_rows(fitted, name):
+    model, X, y = fitted
+    chosen = strategies.STRATEGIES[name](model, X, y, 12, np.random.default_rng(0))
+    assert len(set(np.asarray(chosen).tolist())) == 12
+    assert np.isnan(y[chosen]).all()
+
+
+def test_margin_and_entropy_take_the_least_certain_row(fitted):
+    model, X, y = fitted
+    p = model.predict_proba(X[30:])
+    first, second = np.sort(p, axis=1)[:, -1], np.sort(p, axis=1)[:, -2]
+    random = np.random.default_rng(0)
+    assert strategies.margin(model, X, y, 1, random)[0] == 30 + np.argmin(first - second)
+    entropies = [-sum(q * np.log(q) for q in row) for row in p]
+    assert strategies.entropy(model, X, y, 1, random)[0] == 30 + np.argmax(entropies)
+
+
+def test_the_table_compares_equal_draws(tmp_path, capsys):
+    errors = {"random": [0.8, 0.6, 0.5, 0.45, 0.4], "ours": [0.8, 0.5, 0.4, 0.4, 0.3]}
+    for strategy, curve in errors.items():
+        (tmp_path / strategy).mkdir()
+        record = dict(zip(range(20, 101, 20), curve, strict=True))
+        (tmp_path / strategy / "linear-0-a-set.json").write_text(json.dumps(record))
+    (tmp_path / "random" / "linear-1-a-set.json").write_text(json.dumps({"20": 9, "100": 9}))
+    every = labeling.read_errors(tmp_path)
+    means = labeling.mean_errors(every)
+    assert means["ours"].loc[("a-set", 100)] == 0.3  # the draw that only one has is left out
+    assert means["random"].loc[("a-set", 20)] == 0.8
+    assert labeling.labels_needed(means["ours"].droplevel("set"), 0.4) == 60.0
+    labeling.table(type("Arguments", (), {"out": tmp_path}))
+    printed = capsys.readouterr().out
+    assert "| 40 | 0.833 | 1.000 |" in printed
+    assert "| ours | 100% | 0.889 | 0.818 | 40% |" in printed
+
+
+def test_planted_errors_are_as_many_and_as_far_as_said():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 1000)
+    moved = np.abs(doubts.plant(truth, 5, 1.0, rng) - truth)
+    assert (moved == 1).sum() == 100
+    assert (moved >= 2).sum() == 50
+    assert (doubts.plant(truth, 5, 0.0, rng) == truth).all()
+    two = rng.integers(0, 2, 100)
+    assert set(doubts.plant(two, 2, 1.0, rng)) == {0, 1}
+    assert pd.Series(moved).max() <= 4
