@@ -16,7 +16,7 @@ import semiordinal
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
-from reference import own_methods, write_reference  # noqa: E402
+from reference import MODULES, own_methods, write_reference  # noqa: E402
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -47,7 +47,8 @@ suppress_warnings = [
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 
-autosummary_generate = True
+write_reference(DOCS / "api")
+autosummary_generate = [f"api/{name}.rst" for name in MODULES]
 autosummary_context = {"own_methods": own_methods}
 autodoc_typehints = "none"  # numpydoc's tables have them
 autodoc_inherit_docstrings = True
@@ -115,7 +116,6 @@ def quote_names(
 
 
 def setup(app: Sphinx) -> None:
-    """Write the pages of the reference, and mend what Sphinx would misread."""
-    app.connect("config-inited", lambda app, config: write_reference(DOCS / "api"))
+    """Mend what Sphinx would misread."""
     app.connect("source-read", link_within_the_site)
     app.connect("autodoc-process-docstring", quote_names, priority=400)  # before numpydoc

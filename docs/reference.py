@@ -15,6 +15,7 @@ MODULES = {
     "semiordinal.metrics": "Metrics",
     "semiordinal.model_selection": "Splitters and scorers",
     "semiordinal.shares": "Class shares",
+    "semiordinal.labeling": "Which rows to label",
     "semiordinal.diagnosis": "Do unlabelled rows help?",
     "semiordinal.inference": "Standard errors, tests and effects",
     "semiordinal.plotting": "Pictures",

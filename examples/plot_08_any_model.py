@@ -27,7 +27,8 @@ for name, classes in predicted.items():
     print(f"{name}: mean absolute error {np.abs(classes - truth[60:]).mean():.3f}")
 
 # %%
-# A regressor that averages draws its predictions to the middle, and hardly ever predicts the ends.
+# A regressor that averages is drawn to the middle: here it predicts class 2 too often, and the ends
+# too seldom.
 
 counts = {name: np.bincount(each.astype(int), minlength=5)[1:] for name, each in predicted.items()}
 shares = {name: count / count.sum() for name, count in counts.items()}

@@ -37,9 +37,15 @@ def estimator(request):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", ["at", "ls"])
-def test_check_estimator(estimator, loss):
-    expected = ARGMAX if loss == "at" else ARGMAX | REPEATED
+@pytest.mark.parametrize(
+    ("estimator", "loss", "expected"),
+    [
+        (LinearOrdinalClassifierCV, "at", ARGMAX),
+        (LinearOrdinalClassifierCV, "ls", ARGMAX | REPEATED),
+        (KernelOrdinalClassifierCV, "at", ARGMAX),
+    ],
+)
+def test_check_estimator(estimator, loss, expected):
     settings = {**SMALL, "l2s": (0.01, 0.0001)}
     assert_passes_checks(estimator(loss=loss, **settings), expected)
 
