@@ -306,6 +306,19 @@ def test_nothing_held_out_promises_all_classes():
         np.testing.assert_array_equal(fitted.predict_set(NEW[:1], 0.5), [[0, 2]])
 
 
+@pytest.mark.parametrize("name", ["linear", "calibrated"])
+def test_a_class_without_labels_is_in_every_set(name):
+    """Known shares place it, but no held-out row says how often its rows would be covered."""
+    y = np.where(Y[:500] == 1, np.nan, Y[:500])
+    fitted = clone(MODELS[name]).set_params(class_prior=PRIOR, classes=[0, 1, 2, 3])
+    fitted.fit(X[:500], y)
+    with pytest.warns(UserWarning, match="no labelled rows of: 1. So these classes are in every"):
+        sets = fitted.predict_set(NEW)
+    assert covered(sets, np.ones(len(NEW))).all()
+    assert covered(sets, NEW_TRUTH).mean() > 0.85
+    assert (np.ptp(sets, axis=1) < 3).mean() > 0.3
+
+
 @pytest.mark.parametrize("name", ["tuned-linear", "forest"])
 def test_files_of_an_earlier_version_say_so_and_can_be_given_rows(name):
     old = model_files.load(Path(__file__).parent / "model_files" / f"{name}.semiordinal")

@@ -101,16 +101,20 @@ def held_out_limits(
 ) -> Array:
     """As `level_limits`, from cumulative probabilities of the rows that a fit held out.
 
+    A class that none of them has is in every set: nothing is known of its rows.
+
     Examples
     --------
     >>> cumulative, codes = np.tile([[0.8, 0.9]], (20, 1)), np.repeat([0, 1], [18, 2])
     >>> held_out_limits(cumulative, codes, np.ones(20), coverage=0.8)
-    array([0., 0., 0.])
+    array([ 0.,  0., inf])
     """
     levels = set_levels(cumulative)[np.arange(len(codes)), codes]
+    counts = np.bincount(codes, minlength=cumulative.shape[1] + 1)
     # A class's only row was not held out, or by models that do not know the class.
-    levels[np.bincount(codes)[codes] == 1] = np.inf
-    return level_limits(levels, codes, weights, cumulative.shape[1] + 1, coverage, per_class)
+    levels[counts[codes] == 1] = np.inf
+    limits = level_limits(levels, codes, weights, len(counts), coverage, per_class)
+    return np.where(counts == 0, np.inf, limits)
 
 
 def _without_chance(weights: Array, codes: Codes) -> Array:
@@ -159,7 +163,7 @@ def mean_set_size(cumulative: Array, codes: Codes, weights: Array, coverage: flo
 
     Examples
     --------
-    >>> cumulative = np.tile([[0.1, 0.9], [0.8, 0.9]], (10, 1))
+    >>> cumulative = np.tile([[0.1], [0.8]], (10, 1))
     >>> mean_set_size(cumulative, np.tile([1, 0], 10), np.ones(20), coverage=0.9)
     1.0
     """
@@ -251,6 +255,11 @@ def _describe_shortage(
             f"per_class=True with coverage={coverage:g} needs {needed} of each class that can be "
             f"held out. There are fewer of: {join_names(classes[unlimited])}. So these classes are "
             "in every set. Label more such rows, or ask for less."
+        )
+    if not np.isin(np.flatnonzero(unlimited), codes).any():
+        return (
+            f"There are no labelled rows of: {join_names(classes[unlimited])}. So these classes "
+            "are in every set."
         )
     extent = "only all classes together are sure to hold the true one"
     if not unlimited.all():
