@@ -105,7 +105,7 @@ def test_bad_arguments(folder, tmp_path):
         predict_parquet(MODEL, folder, folder)
     with pytest.raises(SourceError, match="lacks the column 'name'"):
         predict_parquet(MODEL, folder, tmp_path / "out", keep=["name"])
-    with pytest.raises(AttributeError, match="has no attribute"):
+    with pytest.raises(AttributeError, match="no honest probabilities"):
         predict_parquet(LinearOrdinalClassifier(loss="ls").fit(X, Y), folder, "x", proba=True)
     assert not (tmp_path / "out").exists()
 
