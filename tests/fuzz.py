@@ -25,15 +25,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from semiordinal import model_files
-from semiordinal._tables.columns import choose_columns
-from semiordinal._tables.encoding import typed_columns
-from semiordinal._tables.reading import TableError, TableFile
-from semiordinal._tables.target import read_target
-from semiordinal.cli._console import CommandError
-from semiordinal.cli._table_models import TableModel
-from semiordinal.experiments._store import _read as read_record
-from semiordinal.model_files import ModelFileError
+if "--guided" in sys.argv:
+    import atheris
+
+    watched = atheris.instrument_imports(include=["semiordinal"])
+else:
+    watched = contextlib.nullcontext()
+
+with watched:
+    from semiordinal import model_files
+    from semiordinal._tables.columns import choose_columns
+    from semiordinal._tables.encoding import typed_columns
+    from semiordinal._tables.reading import TableError, TableFile
+    from semiordinal._tables.target import read_target
+    from semiordinal.cli._console import CommandError
+    from semiordinal.cli._table_models import TableModel
+    from semiordinal.experiments._store import _read as read_record
+    from semiordinal.model_files import ModelFileError
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "fuzz_corpus"
@@ -233,9 +241,8 @@ def run(target: str, seconds: float, seed: int = 0) -> int:
     return n_files
 
 
-def run_guided(atheris: Any, target: str, seconds: float) -> None:
+def run_guided(target: str, seconds: float) -> None:
     """Let atheris choose the changes, by the code that they reach."""
-    atheris.instrument_all()
     with tempfile.TemporaryDirectory() as folder:
         for number, data in enumerate(seeds(target)):
             Path(folder, str(number)).write_bytes(data)
@@ -258,8 +265,6 @@ if __name__ == "__main__":
     parser.add_argument("--guided", action="store_true", help="by atheris; of one target")
     arguments = parser.parse_args()
     if arguments.guided:
-        import atheris
-
-        run_guided(atheris, arguments.targets[0], arguments.seconds)
+        run_guided(arguments.targets[0], arguments.seconds)
     for name in arguments.targets:
         print(name, run(name, arguments.seconds, arguments.seed), "files", flush=True)

@@ -101,7 +101,7 @@ def mutate_array(payload: Payload, rng: np.random.Generator) -> str:
     try:
         array = np.load(io.BytesIO(payload[file]), allow_pickle=False)
         members = dict(array) if file.endswith(".npz") else {}  # of a sparse matrix
-    except (ValueError, MemoryError, OSError, zipfile.BadZipFile):  # an earlier change
+    except Exception:  # an earlier change
         return f"{name}: none"
     member = str(rng.choice(list(members))) if members else None
     array = members[member] if member else array

@@ -191,6 +191,40 @@ def test_a_step_that_transforms_nothing_is_refused(tmp_path, rare):
     assert "does not transform" in refusal(tmp_path / "m")
 
 
+@pytest.mark.parametrize("dtype", ["S8", "<U4", "<c16"])
+@pytest.mark.parametrize("name", ["thresholds_", "coef_"])
+def test_arrays_of_no_numbers_are_refused(tmp_path, rare, name, dtype):
+    """Also in models of categories, for which no row is known that could be tried."""
+
+    def change(schema, payload):
+        for _, node in nodes_named(schema, name):
+            array_of(payload, node, np.load(io.BytesIO(payload[node["file"]])).astype(dtype))
+
+    forge(tmp_path / "m", rare, change)
+    assert "no array of numbers" in refusal(tmp_path / "m")
+
+
+@pytest.mark.parametrize("names", [5, "abcd", ["a"]])
+def test_names_of_other_columns_are_refused(tmp_path, rare, names):
+    def change(schema, payload):
+        for holder, _ in list(nodes_named(schema, "feature_names_in_")):
+            holder["feature_names_in_"] = plain(names)
+
+    forge(tmp_path / "m", rare, change)
+    assert "one name for each column" in refusal(tmp_path / "m")
+
+
+def test_a_parameter_that_a_file_lacks_has_its_default(tmp_path):
+    """As in files that were written before there was the parameter."""
+
+    def change(schema, payload):
+        for holder, _ in list(nodes_named(schema, "leak")):
+            del holder["leak"]
+
+    forge(tmp_path / "m", KEPT / "linear.semiordinal", change)
+    assert "leak" in load(tmp_path / "m").get_params()
+
+
 # Manifests.
 
 GOOD = json.loads(zipfile.ZipFile(KEPT / "written-table.semiordinal").read("manifest.json"))

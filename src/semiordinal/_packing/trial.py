@@ -44,21 +44,41 @@ def check_part(part: Any) -> None:
     if short_name(part) == "sklearn.OneHotEncoder":
         check_one_hot(part)
     check_n_jobs(part)
+    _check_names(part)
+    _add_parameters(part)
     if package_of(part) != "semiordinal":
         return
-    _add_parameters(part)
     for name in _FINITE & vars(part).keys():
         value = getattr(part, name)
         if isinstance(value, list | tuple):
             raise ValueError(f"{name!r} is no array.")
         numbers = np.asarray(value.data if sparse.issparse(value) else value)
+        if isinstance(value, np.ndarray) and numbers.dtype.kind not in "biuf":
+            raise ValueError(f"{name!r} is no array of numbers.")
         if numbers.dtype.kind == "f" and not np.all(np.abs(numbers) <= LARGEST_VALUE):
             raise ValueError(f"{name!r} holds NaN, infinity or numbers that are too large.")
+    thresholds, classes = getattr(part, "thresholds_", None), getattr(part, "classes_", None)
+    if thresholds is None or classes is None:
+        return
+    if np.shape(thresholds) != (len(classes) - 1,):
+        raise ValueError("There is not one threshold between each class and the next.")
+
+
+def _check_names(part: Any) -> None:
+    names = getattr(part, "feature_names_in_", None)
+    if (
+        names is None
+        or isinstance(part, type)
+        or package_of(part) not in ("semiordinal", "sklearn")
+    ):
+        return
+    if not isinstance(names, np.ndarray) or names.shape != (part.n_features_in_,):
+        raise ValueError("There is not one name for each column.")
 
 
 def _add_parameters(part: Any) -> None:
     """Give an estimator of an older file the parameters that there were not yet, by default."""
-    if not hasattr(part, "get_params"):
+    if not hasattr(part, "get_params") or package_of(part) not in ("semiordinal", "sklearn"):
         return
     for name, parameter in inspect.signature(type(part)).parameters.items():
         if not hasattr(part, name):
@@ -70,10 +90,13 @@ def _add_parameters(part: Any) -> None:
 def check_predictions(model: Any) -> None:
     """Raise unless the model predicts finite numbers for a row of zeros, or of empty cells.
 
-    Parts that do not fit together are found so, whatever they are. Models of categories are left
-    out, since only data tell what their cells may be.
+    Parts that do not fit together are found so, whatever they are. Of models of categories the last
+    step alone is tried, since only data tell what cells may be.
     """
     row = _row(model)
+    if row is None and hasattr(model, "steps"):
+        model = model[-1]
+        row = _row(model)
     if row is None:
         return
     methods = ("predict_proba", "predict_latent")
