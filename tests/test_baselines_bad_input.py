@@ -137,7 +137,7 @@ def test_an_empty_unlabelled_part_is_a_fit_without(estimator):
 def test_unlabelled_rows_given_apart(make):
     model = make().fit(X[LABELED], Y[LABELED], X_unlabeled=X[:0])
     assert model.n_unlabeled_ == 0
-    with pytest.raises(ValueError, match="expecting 3 features"):
+    with pytest.raises(ValueError, match="X_unlabeled has 2 columns"):
         make().fit(X, Y, X_unlabeled=X[:, :2])
     with pytest.raises(ValueError, match="NaN"):
         make().fit(X, Y, X_unlabeled=with_entry(X, np.nan))

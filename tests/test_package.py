@@ -24,7 +24,7 @@ LEVELS = [
     {"theory", "_decide", "model_selection"},
     {"_score", "_judge"},
     {"baselines", "nn", "datasets", "plotting", "diagnosis", "scale", "inference", "shares"},
-    {"model_files", "_tables", "experiments", "report"},
+    {"model_files", "onnx_files", "_tables", "experiments", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
