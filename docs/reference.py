@@ -21,6 +21,7 @@ MODULES = {
     "semiordinal.plotting": "Pictures",
     "semiordinal.report": "Reports",
     "semiordinal.model_files": "Model files",
+    "semiordinal.onnx_files": "ONNX graphs",
     "semiordinal.datasets": "Data sets",
     "semiordinal.scale": "Rows beyond memory",
     "semiordinal.nn": "Neural networks",

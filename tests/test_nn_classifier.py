@@ -17,7 +17,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from problems import ARGMAX, assert_passes_checks, make_problem
-from semiordinal import LinearOrdinalClassifier, NeuralOrdinalClassifier
+from semiordinal import (
+    CalibratedOrdinalClassifier,
+    LinearOrdinalClassifier,
+    NeuralOrdinalClassifier,
+)
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.model_selection import LabeledKFold, OrdinalScorer
 from semiordinal.nn import HiddenLayerNetwork
@@ -386,3 +390,43 @@ def test_progress_is_shown_where_asked(capsys):
     NeuralOrdinalClassifier(**QUICK).fit(X, Y)
     quiet = capsys.readouterr()
     assert quiet.out + quiet.err == ""
+
+
+def test_callbacks_go_to_skorch(tmp_path):
+    from skorch.callbacks import Callback, LRScheduler
+
+    class Rates(Callback):
+        seen: list = []  # noqa: RUF012 (of all copies together)
+
+        def on_epoch_end(self, net, **_):
+            self.seen.append(net.optimizer_.param_groups[0]["lr"])
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    schedule = [LRScheduler("StepLR", step_size=1, gamma=0.5), Rates()]
+    model = NeuralOrdinalClassifier(
+        unlabeled_weight=0.0, max_epochs=3, lr=0.1, callbacks=schedule, random_state=0
+    ).fit(X, y)
+    np.testing.assert_allclose(Rates.seen, [0.05, 0.025, 0.0125])
+    model.save(tmp_path / "network.pt")
+    again = NeuralOrdinalClassifier.load(tmp_path / "network.pt")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="callbacks and resume=True exclude each other"):
+        model.set_params(resume=True, checkpoint_dir=tmp_path).fit(X, y)
+    with pytest.raises(ValueError, match=r"callbacks=.* must be a list"):
+        model.set_params(resume=False, callbacks=schedule[0]).fit(X, y)
+
+
+def test_thresholds_at_known_shares():
+    """The decision layer takes networks: predictions of unlabelled rows have the shares given."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.where(np.arange(300) < 60, np.digitize(X[:, 0], [-0.5, 0.5]), np.nan)
+    network = NeuralOrdinalClassifier(unlabeled_weight=0.0, max_epochs=20, random_state=0)
+    shares = [0.3, 0.4, 0.3]
+    model = CalibratedOrdinalClassifier(
+        network, class_prior=shares, thresholds="prior", cv=2, random_state=0
+    ).fit(X, y)
+    found = np.bincount(model.predict(X[60:]).astype(int)) / 240
+    np.testing.assert_allclose(found, shares, atol=0.02)

@@ -27,7 +27,7 @@ LEVELS = [
         *("baselines", "nn", "datasets", "plotting", "diagnosis", "scale", "inference", "shares"),
         "labeling",
     },
-    {"model_files", "_tables", "experiments", "report"},
+    {"model_files", "onnx_files", "_tables", "experiments", "report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}

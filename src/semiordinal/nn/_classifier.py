@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from pathlib import Path
 from typing import Any, Self
@@ -116,6 +117,10 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
     resume : bool, default=False
         Continue from the checkpoint in ``checkpoint_dir``, if there is one; the result is that
         of a run without interruption.
+    callbacks : list of skorch callbacks, optional
+        Called in training after those of the classifier, such as
+        ``skorch.callbacks.LRScheduler`` for a schedule of learning rates. What they remember is in
+        no checkpoint, so they go without ``resume``.
     verbose : bool, default=False
         Show a progress bar.
     random_state : int, RandomState or None, default=None
@@ -196,6 +201,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
         checkpoint_dir: Any = None,
         checkpoint_every: int = 10,
         resume: bool = False,
+        callbacks: Any = None,
         verbose: bool = False,
         random_state: Any = None,
     ):
@@ -226,6 +232,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
         self.checkpoint_dir = checkpoint_dir
         self.checkpoint_every = checkpoint_every
         self.resume = resume
+        self.callbacks = callbacks
         self.verbose = verbose
         self.random_state = random_state
 
@@ -384,6 +391,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
             every = int(self.checkpoint_every)
             folder = Path(self.checkpoint_dir)
             callbacks.append(Checkpoint(folder, every, last, run, stopping))
+        callbacks += copy.deepcopy(list(self.callbacks or ()))
         optimizer = find_optimizer(self.optimizer)
         net = OrdinalNet(
             module,

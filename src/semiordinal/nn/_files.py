@@ -30,7 +30,10 @@ _ARRAYS = ("class_prior_", "column_mean_", "column_scale_", "thresholds_")
 # Parameters that had another name when the first files were written.
 _FORMER_NAMES = {"progress": "verbose"}
 # Code, or where a run took place: not part of the model.
-_LEFT_OUT = ("module", "module_params", "optimizer", "device", "checkpoint_dir", "resume")
+_LEFT_OUT = (
+    *("module", "module_params", "optimizer", "device", "checkpoint_dir", "resume"),
+    "callbacks",
+)
 
 
 def write_model(model: NeuralOrdinalClassifier, path: str | Path, force: bool) -> None:

@@ -8,7 +8,14 @@ import numpy as np
 
 from .._risk.losses import get_loss
 from .._rows.training import TrainingRows
-from .._utils.checks import check_choice, check_count, check_flag, check_number, is_count
+from .._utils.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_list,
+    check_number,
+    is_count,
+)
 from ._loss import CORRECTION_STEPS
 from ._training import find_optimizer
 
@@ -39,6 +46,13 @@ def check_parameters(model: NeuralOrdinalClassifier) -> None:
         )
     if model.resume and model.checkpoint_dir is None:
         raise ValueError("resume=True needs the checkpoint_dir that the first run wrote to.")
+    if model.callbacks is not None:
+        check_list("callbacks", model.callbacks, "skorch callbacks", may_be_empty=True)
+        if model.resume:
+            raise ValueError(
+                "callbacks and resume=True exclude each other: checkpoints do not hold what "
+                "callbacks remember. Leave one out."
+            )
 
 
 def describe_run(model: NeuralOrdinalClassifier, rows: TrainingRows) -> dict[str, Any]:

@@ -27,6 +27,8 @@ _MOST_VARIABLES = 500
 _FEW_TERMS = 1000
 # How far from the minimum, times the summed weights: in the end, and to compare starts.
 _GAP, _ROUGH_GAP = 1e-10, 1e-5
+# How far conditions of the minimum may be off: rounding leaves so much where s or r is small.
+_OFF = 1e-7
 _MOST_STEPS = 100
 _MOST_TANGENTS = 50
 
@@ -215,7 +217,7 @@ def _solve(
         primal = at.p - at.q - terms.residuals(at.z)
         dual = -(slope + penalty * at.z + 0.5 * (at.r - at.s) @ terms.matrix)
         off = float(np.abs(dual).max()) + float(terms.weights @ np.abs(primal))
-        if at.gap + off < gap * total:
+        if at.gap < gap * total and off < max(gap, _OFF) * total:
             return at.z, step, True
         newton = _NewtonStep(terms.matrix, penalty, at, primal, dual)
         first = newton(-at.s * at.p, -at.r * at.q)
