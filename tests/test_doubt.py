@@ -82,6 +82,15 @@ def test_the_estimate_is_that_of_the_largest_likelihood():
     )
 
 
+def test_where_nothing_is_known_no_label_is_called_wrong():
+    """Columns that say nothing: a rate of one half fits as well as none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 4, 60)
+    doubts = doubt(Tuned(random_state=0).fit(X, y), X, y)
+    assert doubts.low == 0
+    assert doubts.is_wrong.max() < 0.5
+
+
 def test_reasons_are_true(found):
     X, y, _, _, doubts = found
     distances = cdist(standardized(X), standardized(X))

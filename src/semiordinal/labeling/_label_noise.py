@@ -19,6 +19,8 @@ from .._utils.typing import Array, Codes
 _RATES = np.linspace(0.0, 0.6, 121)
 _STRETCHES = np.geomspace(0.5, 8.0, 33)
 _LEAST = 1e-9
+_CLEAR = 2.0  # standard errors
+_PRIOR_LABELS = 10  # before the labels are looked at, one of so many is taken to be wrong
 
 
 class LabelNoise(NamedTuple):
@@ -55,12 +57,26 @@ def estimate_label_noise(probabilities: Array, codes: Codes, level: float) -> La
         likelihoods = np.array([np.log((1 - rate) * right + rate * wrong).sum() for rate in _RATES])
         profile = np.maximum(profile, likelihoods)
         best = max(best, (likelihoods.max(), stretch))
-    rate = float(_RATES[profile.argmax()])
+    if not _says_something(cumulative, codes):
+        profile = np.zeros(len(_RATES))  # any rate is as likely
+    likely_rate = float(_RATES[profile.argmax()])
     inside = _RATES[2 * (profile.max() - profile) <= chi2.ppf(level, 1)]
     true = _stretched(log_odds, best[1])
-    right = (1 - rate) * true[every, codes]
-    wrong = rate * (true @ confusion)[every, codes]
-    return LabelNoise(rate, float(inside[0]), float(inside[-1]), wrong / (right + wrong), true)
+    right, wrong = true[every, codes], (true @ confusion)[every, codes]
+    # Averaged over the rates, since few labels do not tell a high rate from a low one.
+    belief = np.exp(profile - profile.max()) * (1 - _RATES) ** (_PRIOR_LABELS - 1)
+    is_wrong = sum(
+        weight * rate * wrong / ((1 - rate) * right + rate * wrong)
+        for rate, weight in zip(_RATES, belief / belief.sum(), strict=True)
+    )
+    return LabelNoise(likely_rate, float(inside[0]), float(inside[-1]), np.asarray(is_wrong), true)
+
+
+def _says_something(cumulative: Array, codes: Codes) -> bool:
+    """Whether labels are clearly nearer to the medians of the model than to their own median."""
+    medians = (cumulative < 0.5).sum(axis=1)
+    gains = np.abs(codes - np.median(codes)) - np.abs(codes - medians)
+    return bool(gains.mean() > _CLEAR * gains.std() / np.sqrt(len(codes)))
 
 
 def _stretched(log_odds: Array, stretch: float) -> Array:
