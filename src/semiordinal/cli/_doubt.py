@@ -136,7 +136,8 @@ def number_sentence(found: DoubtfulLabels) -> str:
 
 def _check_fitted_to(loaded: TableModel, labels: list[Any]) -> None:
     """Raise unless the model can have been fitted to these labels, and held some of them out."""
-    from ..labeling._models import class_order, held_out_rows, label_codes
+    from .._rows.class_order import class_order
+    from ..labeling._models import held_out_rows, label_codes
 
     final = loaded.pipeline[-1]
     if not hasattr(final, "held_out_cumulative_"):

@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._rows.class_order import class_order
 from .._rows.class_shares import is_of_labels
 from .._utils.typing import Array, Codes
-from ._models import class_order, held_out_rows, label_codes
+from ._models import held_out_rows, label_codes
 
 Model = TypeVar("Model")
 

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._decide import OrdinalClassifierMixin
+from .._rows.class_order import class_order
 from .._rows.labels import known_codes
 from .._utils.typing import Codes
 
@@ -24,12 +25,6 @@ class ModelRows(NamedTuple):
     def classes(self) -> NDArray[Any]:
         """From the lowest to the highest."""
         return class_order(self.model)
-
-
-def class_order(model: Any) -> NDArray[Any]:
-    """Classes of a fitted classifier from the lowest to the highest."""
-    classes: NDArray[Any] = getattr(model, "class_order_", model.classes_)
-    return classes
 
 
 def model_rows(model: Any, X: Any) -> ModelRows:
