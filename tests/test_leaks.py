@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from cli_problems import FOLDER, done, needs_data
+from semiordinal._tables.leaks import fewest_errors
 from semiordinal._tables.options import TableOptions
 from semiordinal._tables.reading import TableFile
 from semiordinal._tables.training import read_training_table
@@ -117,3 +119,17 @@ def test_no_leak_is_suspected_in_tables_that_have_none():
         reading = [note for note in table.choice.notes if "Dates" not in note]
         assert reading == [], path.name
     assert len(suspected) <= 1
+
+
+def test_no_tree_has_fewer_errors_than_the_bound():
+    bounds = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        n_rows, n_leaves = int(rng.integers(5, 60)), int(rng.integers(2, 9))
+        values = np.round(rng.normal(size=n_rows), int(rng.integers(0, 3)))  # with ties
+        codes = rng.integers(0, rng.integers(2, 5), n_rows)
+        tree = DecisionTreeClassifier(max_leaf_nodes=n_leaves, random_state=0)
+        wrong = tree.fit(values[:, None], codes).predict(values[:, None]) != codes
+        bounds.append(fewest_errors(values, codes, n_leaves))
+        assert bounds[-1] <= wrong.sum()
+    assert np.mean(np.array(bounds) > 0) > 0.5

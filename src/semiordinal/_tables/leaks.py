@@ -13,7 +13,7 @@ from scipy.stats import beta, fisher_exact
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
-from .._utils.typing import Codes
+from .._utils.typing import Array, Codes
 from .target import Target
 
 # Filled beside labels at least so often, elsewhere by no more than this part of it, and by
@@ -109,8 +109,10 @@ def _errors_of_number(column: pd.Series, codes: Codes) -> NDArray[np.bool_]:
     # From −2 to 2, since trees hold 32 bits; gaps are a value below all others.
     scaled = values / (np.nanmax(np.abs(values)) or 1.0)
     X = np.nan_to_num(scaled - np.nanmedian(scaled), nan=-3.0)[:, None]
-    n_classes = len(np.unique(codes))
-    tree = DecisionTreeClassifier(max_leaf_nodes=4 * n_classes, random_state=0)
+    n_leaves = 4 * len(np.unique(codes))
+    if fewest_errors(X[:, 0], codes, n_leaves) > _ERROR * len(codes):
+        return np.ones(len(codes), dtype=bool)
+    tree = DecisionTreeClassifier(max_leaf_nodes=n_leaves, random_state=0)
     wrong = tree.fit(X, codes).predict(X) != codes
     # In the rows that it saw a tree does better than in others, so most columns end here.
     if wrong.mean() > _ERROR:
@@ -123,6 +125,17 @@ def _errors_of_number(column: pd.Series, codes: Codes) -> NDArray[np.bool_]:
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
     predicted = cross_val_predict(tree, X[is_large], codes[is_large], cv=folds)
     return np.asarray(predicted != codes[is_large])
+
+
+def fewest_errors(values: Array, codes: Codes, n_leaves: int) -> int:
+    """A number of wrong classes that no tree with so many leaves can be below.
+
+    Along the sorted values the predictions of a tree have at most as many runs of equal classes as
+    it has leaves, and setting a wrong class right takes away two runs at most.
+    """
+    in_order = codes[np.lexsort((codes, values))]
+    n_runs = 1 + int(np.count_nonzero(np.diff(in_order)))
+    return max(0, (n_runs - n_leaves + 1) // 2)
 
 
 def _sample(labeled: pd.DataFrame, codes: Codes) -> tuple[pd.DataFrame, Codes]:
