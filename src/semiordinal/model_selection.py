@@ -171,12 +171,12 @@ class LabeledGroupKFold(BaseCrossValidator):
     Examples
     --------
     >>> import numpy as np
-    >>> y = np.array([1, 1, 2, 2, np.nan, np.nan])
-    >>> patient = np.array(["a", "b", "a", "b", "b", "c"])
+    >>> y = np.array([1, 1, 2, 2, 1, np.nan])
+    >>> patient = np.array(["a", "b", "a", "b", "a", "c"])
     >>> for train, test in LabeledGroupKFold(n_splits=2).split(y[:, None], y, patient):
     ...     print(train, test)
-    [0 2 5] [1 3]
-    [1 3 4 5] [0 2]
+    [1 3 5] [0 2 4]
+    [0 2 4 5] [1 3]
     """
 
     def __init__(

@@ -55,8 +55,8 @@ def to_onnx(model: Any, path: str | Path, force: bool = False) -> None:
     ...     to_onnx(model, f"{folder}/model.onnx")
     ...     session = onnxruntime.InferenceSession(f"{folder}/model.onnx")
     >>> position = session.run(["position"], {"rows": np.array([[-1.0], [3.0]])})[0]
-    >>> model.class_order_[position]
-    array(['low', 'top'], dtype='<U3')
+    >>> model.class_order_[position].tolist()
+    ['low', 'top']
     """
     try:
         import onnx
