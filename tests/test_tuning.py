@@ -9,7 +9,7 @@ import pytest
 
 from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV, LinearOrdinalClassifier
 from semiordinal._decide import decide, judge_shares, paired_gain
-from semiordinal._decide.decision import row_groups
+from semiordinal._decide.held_out_scores import row_groups
 from semiordinal._risk.losses import get_loss
 from semiordinal._risk.objective import Coordinates, threshold_map
 from semiordinal._risk.risks import Risk

@@ -4,15 +4,12 @@ from .cut_for_task import CutForTask
 from .decision import (
     THRESHOLDS,
     Decision,
-    FinalScores,
-    FoldModels,
     Gain,
-    HeldOutScores,
     decide,
     judge_shares,
-    mean_and_deviation,
     paired_gain,
 )
+from .held_out_scores import FinalScores, FoldModels, HeldOutScores, mean_and_deviation
 from .prediction import (
     BaseCumulativeClassifier,
     BaseOrdinalClassifier,
