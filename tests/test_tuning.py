@@ -9,7 +9,6 @@ import pytest
 
 from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV, LinearOrdinalClassifier
 from semiordinal._decide import decide, judge_shares, paired_gain
-from semiordinal._decide.held_out_scores import row_groups
 from semiordinal._risk.losses import get_loss
 from semiordinal._risk.objective import Coordinates, threshold_map
 from semiordinal._risk.risks import Risk
@@ -18,6 +17,7 @@ from semiordinal._rows import MatrixRows, RowLabels, dense_rows
 from semiordinal._score.tuning import (
     Candidate,
     TuningRows,
+    cross_fitted_scores,
     fit_l2_path,
     get_criterion,
     labeled_folds,
@@ -394,7 +394,7 @@ def test_a_row_is_in_one_group_in_all_repeats():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 4, 3, 0)
     (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
-    groups = row_groups(held_out.standardized(rows))
+    groups = held_out.standardized(rows).groups
     assert len(groups) == 120
     for row in range(40):
         assert len(set(groups[held_out.rows == row])) == 1
@@ -405,9 +405,7 @@ def test_rows_of_a_single_split_are_in_several_groups():
     rows = tuning_rows()
     folds = labeled_folds(CODES, [next(LabeledKFold(2).split(CODES, PROBLEM.y))], 1, None)
     (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
-    np.testing.assert_array_equal(
-        np.bincount(row_groups(held_out.standardized(rows))), [4, 4, 4, 4, 4]
-    )
+    np.testing.assert_array_equal(np.bincount(held_out.standardized(rows).groups), [4, 4, 4, 4, 4])
 
 
 def test_rows_that_are_left_out_one_by_one_are_in_groups_of_all_classes():
@@ -417,9 +415,45 @@ def test_rows_that_are_left_out_one_by_one_are_in_groups_of_all_classes():
     rows = tuning_rows(codes=codes)
     folds = labeled_folds(codes, "loo", 1, None)
     (held_out,) = leave_one_out_path(rows, folds, [Candidate(0.1)], 1000)
-    groups = row_groups(held_out.standardized(rows))
+    groups = held_out.standardized(rows).groups
     for group in range(5):
         np.testing.assert_array_equal(np.bincount(held_out.codes[groups == group]), [2, 2, 2, 2])
+
+
+@pytest.mark.parametrize("cv", ["loo", 5])
+def test_scores_are_by_penalties_that_the_other_groups_choose(cv):
+    """A candidate with no loss on one group, and much on the others, scores no row of it."""
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, cv, 1, 0)
+    path = leave_one_out_path if cv == "loo" else None
+    criterion = get_criterion("surrogate")
+    choice = search([rows], folds, [10.0, 0.1, 0.001], [], criterion, 2.0, 1000, path)
+    groups = choice.held_out.standardized(rows).groups
+    flattering, other = choice.trials[0], choice.trials[2]
+    trials = [
+        replace(flattering, losses=np.where(groups == 0, 0.0, 9.0)),
+        replace(choice.trials[1], losses=np.full(40, 5.0)),
+        replace(other, losses=np.where(groups == 0, 9.0, 4.0)),
+    ]
+    found = cross_fitted_scores(replace(choice, trials=trials), [rows])
+    expected = other.held_out.standardized(rows)
+    np.testing.assert_allclose(found.latent[groups == 0], expected.latent[groups == 0])
+    # Of the rest, the mean of the least: 5.0 of the second, against (0 + 3 × 9) / 4 and 5.25.
+    second = choice.trials[1].held_out.standardized(rows)
+    np.testing.assert_allclose(found.latent[groups > 0], second.latent[groups > 0])
+    np.testing.assert_allclose(found.thresholds[groups > 0], second.thresholds[groups > 0])
+    for name in ("rows", "codes", "group"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_groups_are_the_same_for_reversed_classes():
+    rows, turned = tuning_rows(), tuning_rows(codes=np.where(CODES < 0, -1, 3 - CODES))
+    folds = labeled_folds(CODES, "loo", 1, None)
+    groups = [
+        leave_one_out_path(each, folds, [Candidate(0.1)], 1000)[0].standardized(each).groups
+        for each in (rows, turned)
+    ]
+    np.testing.assert_array_equal(*groups)
 
 
 def test_moments_of_unlabelled_scores_are_those_of_each_model():

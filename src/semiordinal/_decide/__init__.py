@@ -9,7 +9,13 @@ from .decision import (
     judge_shares,
     paired_gain,
 )
-from .held_out_scores import FinalScores, FoldModels, HeldOutScores, mean_and_deviation
+from .held_out_scores import (
+    FinalScores,
+    FoldModels,
+    HeldOutScores,
+    mean_and_deviation,
+    row_groups,
+)
 from .prediction import (
     BaseCumulativeClassifier,
     BaseOrdinalClassifier,
@@ -43,6 +49,7 @@ __all__ = [
     "mean_set_size",
     "offsets_by_evidence",
     "paired_gain",
+    "row_groups",
     "shares_reason",
     "weigh_shares",
 ]

@@ -19,7 +19,7 @@ from .calibration import (
     calibrate_on_labels,
     slope_at_thresholds,
 )
-from .held_out_scores import FinalScores, HeldOutDistances, HeldOutScores, row_groups
+from .held_out_scores import FinalScores, HeldOutDistances, HeldOutScores
 from .share_evidence import ShareEvidence, weigh_shares
 
 THRESHOLDS = ("auto", "risk", "calibrated", "prior")
@@ -222,7 +222,7 @@ class _JudgedRows:
 
     @cached_property
     def groups(self) -> Codes:
-        return row_groups(self.held_out)
+        return self.held_out.groups
 
     def scores(self, shares: Array) -> CalibrationScores:
         return self.held_out.with_shares(shares, self.final.standardized_unlabeled())

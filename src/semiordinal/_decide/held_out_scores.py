@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,9 +108,25 @@ class HeldOutScores:
             row_weights,
         )
 
+    @classmethod
+    def join(cls, parts: list[HeldOutScores], order: Codes) -> HeldOutScores:
+        """Scores of different rows together, in another order."""
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])[order]
+            for name in ("rows", "latent", "thresholds", "group")
+        }
+        never = reduce(np.intersect1d, [part.never[0] for part in parts])
+        scores = [part.never[1][np.isin(part.never[0], never)] for part in parts]
+        return replace(parts[0], **joined, never=(never, np.mean(scores, axis=0)))
+
     @property
     def codes(self) -> Codes:
         return self.labels.codes[self.rows]
+
+    @property
+    def groups(self) -> Codes:
+        """Of rows that are held out together where thresholds are judged."""
+        return row_groups(self.rows, self.codes, self.group)
 
     @property
     def predicted(self) -> Codes:
@@ -200,16 +217,18 @@ class HeldOutDistances(NamedTuple):
     below: Array
 
 
-def row_groups(held_out: HeldOutScores) -> Codes:
+def row_groups(rows: Codes, codes: Codes, group: Codes) -> Codes:
     """A group for every held-out row, the same however often it was held out.
 
     So that what is learnt from the other groups has not seen the row's label in any repeat.
     Rows that are all of one group, as those of a single split are, or each of its own, as by
     leave-one-out, are dealt out in turn, class by class: every group has rows of all classes
-    then, whatever order the rows are in.
+    then, whatever order the rows are in. Classes come in the order of their first rows, so that
+    the groups are the same where the class order is reversed.
     """
-    _, first, position = np.unique(held_out.rows, return_index=True, return_inverse=True)
-    group = held_out.group[first]
+    _, first, position = np.unique(rows, return_index=True, return_inverse=True)
+    group = group[first]
     if len(np.unique(group)) in (1, len(group)):
-        group = np.argsort(np.argsort(held_out.codes[first], kind="stable"))
+        _, starts, of_row = np.unique(codes[first], return_index=True, return_inverse=True)
+        group = np.argsort(np.argsort(starts[of_row], kind="stable"))
     return group[position] % _MOST_GROUPS

@@ -38,6 +38,7 @@ from .tuning import (
     Fold,
     FoldScores,
     TuningRows,
+    cross_fitted_scores,
     get_criterion,
     has_shortcut,
     labeled_folds,
@@ -183,7 +184,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
-        decision, at_medians = self._decisions(settings[setting], problem, choice, model, evidence)
+        decision, at_medians = self._decisions(settings, problem, choice, model, evidence)
         self._store(model, rows, choice, candidate, decision, at_medians)
         if choice is not None and rows.n_unlabeled and evidence is None:
             evidence = _share_evidence(settings[setting], choice, None)
@@ -271,7 +272,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
 
     def _decisions(
         self,
-        rows: TuningRows,
+        settings: list[TuningRows],
         problem: FittingProblem,
         choice: Choice | None,
         model: BaseRiskClassifier,
@@ -282,9 +283,10 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
             why = "No class has two labelled rows, so nothing could be held out to choose by."
             own = Decision(model.thresholds_, "risk", 0.0, Gain(), why)
             return own, own
+        rows = settings[choice.setting]
         offset = 0.0 if problem.center is None else problem.center @ model.coef_
         counts = rows.labels.totals(rows.n_classes)[:-1]
-        held_out = choice.held_out.standardized(rows)
+        held_out = cross_fitted_scores(choice, settings)
         final = rows.final_scores(model.coef_, model.thresholds_ - offset)
         rest = (
             held_out,
@@ -292,7 +294,9 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
             counts / counts.sum() if evidence is None else rows.class_prior,
             evidence,
             float(self.safety),
-            choice.supervised_held_out.predicted,
+            held_out.predicted
+            if choice.candidate == choice.supervised
+            else choice.supervised_held_out.predicted,
         )
 
         def placed(kind: str, task: str) -> Decision:

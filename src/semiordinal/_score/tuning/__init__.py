@@ -1,5 +1,6 @@
 """The choice of penalty, risk and thresholds from training rows alone."""
 
+from .cross_fitting import cross_fitted_scores
 from .leave_one_out import has_shortcut, leave_one_out_path
 from .problem import (
     Candidate,
@@ -19,6 +20,7 @@ __all__ = [
     "FoldScores",
     "TuningRows",
     "check_training_part",
+    "cross_fitted_scores",
     "fit_l2_path",
     "get_criterion",
     "has_shortcut",

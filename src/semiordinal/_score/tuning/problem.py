@@ -288,6 +288,19 @@ class FoldScores:
     def predicted(self) -> Codes:
         return (self.scores < 0).sum(axis=1)
 
+    def take(self, positions: Codes) -> FoldScores:
+        """Some of the rows, and the models that score them."""
+        folds, fold = np.unique(self.fold[positions], return_inverse=True)
+        return FoldScores(
+            self.rows[positions],
+            self.codes[positions],
+            self.latent[positions],
+            fold,
+            self.group[positions],
+            self.coefs[folds],
+            self.thresholds[folds],
+        )
+
     def unlabeled_scores(self, rows: TuningRows) -> Iterator[Array]:
         """Latent scores of blocks of unlabelled rows by every fold's model: (rows, folds)."""
         for _, block in rows.unlabeled_design.blocks():

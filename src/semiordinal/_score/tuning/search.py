@@ -139,6 +139,16 @@ _FOLD_WIDTH = 0.03
 
 
 @dataclass(frozen=True)
+class Trial:
+    """A candidate, and its loss for every time that a labelled row was held out."""
+
+    setting: int
+    candidate: Candidate
+    held_out: FoldScores
+    losses: Array
+
+
+@dataclass(frozen=True)
 class Choice:
     """What was chosen, by what, and the candidate without unlabelled rows beside it."""
 
@@ -149,7 +159,16 @@ class Choice:
     supervised_held_out: FoldScores
     gain: Gain
     results: dict[str, list[Any]]
-    held_out_paths: list[list[FoldScores]]
+    trials: list[Trial]  # without unlabelled rows
+
+    @property
+    def held_out_paths(self) -> list[list[FoldScores]]:
+        """Of each setting, those of the penalties in descending order."""
+        n_settings = 1 + max(trial.setting for trial in self.trials)
+        return [
+            [trial.held_out for trial in self.trials if trial.setting == setting]
+            for setting in range(n_settings)
+        ]
 
 
 def search(
@@ -203,7 +222,7 @@ def search(
         return losses
 
     descending = sorted(set(l2s), reverse=True)
-    tried, paths = [], []
+    trials = []
     for setting, rows in enumerate(settings):
         candidates = [Candidate(l2) for l2 in descending]
         held_outs = (
@@ -211,14 +230,11 @@ def search(
             if held_out_paths is None
             else held_out_paths[setting]
         )
-        paths.append(held_outs)
         for candidate, held_out in zip(candidates, held_outs, strict=True):
             losses = judge(setting, candidate, held_out)
-            tried.append((results["loss"][-1], setting, candidate, held_out, losses))
-    _, setting, supervised, supervised_held_out, supervised_losses = min(
-        tried,
-        key=lambda trial: round(trial[0], 12),  # of equal ones the first, whatever rounding says
-    )
+            trials.append(Trial(setting, candidate, held_out, losses))
+    best = trials[least(results["loss"])]
+    setting, supervised, supervised_held_out = best.setting, best.candidate, best.held_out
     rows = settings[setting]
     chosen, chosen_held_out, best_gain = supervised, supervised_held_out, Gain()
     named = [Candidate(supervised.l2, weight, k) for weight, k in risks]
@@ -229,12 +245,24 @@ def search(
     for candidate in proposed:
         (held_out,) = along(rows, folds, [candidate], max_iter, held_out)
         losses = judge(setting, candidate, held_out)
-        gain = paired_gain(held_out.rows, supervised_losses, losses, rows.row_weights)
+        gain = paired_gain(held_out.rows, best.losses, losses, rows.row_weights)
         if gain.exceeds(safety) and gain.mean > best_gain.mean:
             chosen, chosen_held_out, best_gain = candidate, held_out, gain
     return Choice(
-        setting, chosen, chosen_held_out, supervised, supervised_held_out, best_gain, results, paths
+        setting,
+        chosen,
+        chosen_held_out,
+        supervised,
+        supervised_held_out,
+        best_gain,
+        results,
+        trials,
     )
+
+
+def least(losses: Sequence[float]) -> int:
+    """Position of the least loss; of equal ones the first, whatever rounding says."""
+    return int(np.argmin(np.round(losses, 12)))
 
 
 def fit_l2_path(
