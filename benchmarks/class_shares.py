@@ -211,6 +211,7 @@ def run_printed(cell: Cell, data: Path, results: Path) -> dict:
         result = json.loads(printed.getvalue())
         model = model_files.load(out)
     figures = result["cross_validation"]
+    counts = np.bincount(rows["y"][~np.isnan(rows["y"])].astype(int))
     other = get_method("SV-CV").build(random_state=0).fit(rows["X"], rows["y"])
     test = pd.DataFrame(rows["X_test"], columns=names)
     errors = {
@@ -221,6 +222,11 @@ def run_printed(cell: Cell, data: Path, results: Path) -> dict:
         "printed": figures["scores"]["tuned"]["MAE"],
         "printed_change": figures["change"]["mean"],
         "printed_change_se": figures["change"]["standard_error"],
+        "held_out_change": figures["change"]["held_out"]["mean"],
+        "held_out_change_se": figures["change"]["held_out"]["standard_error"],
+        "expected_change": figures["change"]["expected"]["mean"],
+        "by_chance": figures["change"]["expected"]["deviation"]
+        * np.sqrt((rows["prior"] ** 2 / counts).sum()),
         "true": float(errors["shares"]),
         "true_without": float(errors["without"]),
         "sentence": result["class_shares"]["reason"],

@@ -262,18 +262,29 @@ def population_weights(codes: Codes, row_weights: Array, shares: Array | None) -
     return row_weights * (shares / np.where(totals > 0, totals, 1.0))[codes]
 
 
-def expected_difference(probabilities: Array, first: Codes, second: Codes, task: str) -> float:
+class ExpectedDifference(NamedTuple):
+    """A mean difference over rows, and the standard deviation of a single row's."""
+
+    mean: float
+    deviation: float
+
+
+def expected_difference(
+    probabilities: Array, first: Codes, second: Codes, task: str
+) -> ExpectedDifference:
     """By how much the error of one prediction exceeds another's, if the probabilities are true.
 
     Examples
     --------
     >>> sure = np.array([[0.9, 0.1], [0.2, 0.8]])
-    >>> round(expected_difference(sure, np.array([0, 1]), np.array([0, 0]), "absolute"), 6)
-    -0.3
+    >>> found = expected_difference(sure, np.array([0, 1]), np.array([0, 0]), "absolute")
+    >>> round(found.mean, 6), round(found.deviation, 6)
+    (-0.3, 0.640312)
     """
     n_classes = probabilities.shape[1]
     losses = task_losses(task, first, n_classes) - task_losses(task, second, n_classes)
-    return float((probabilities * losses).sum(axis=1).mean())
+    mean, square = ((probabilities * each).sum(axis=1).mean() for each in (losses, losses**2))
+    return ExpectedDifference(float(mean), float(np.sqrt(max(square - mean**2, 0.0))))
 
 
 def _labeled_rows(

@@ -11,7 +11,13 @@ from .._decide import best_classes
 from .._risk.losses import get_loss
 from .._utils.text import class_names
 from .._utils.typing import Array, Codes
-from ..metrics import TASKS, MeanEstimate, mean_and_standard_error, metric_for_task
+from ..metrics import (
+    TASKS,
+    ExpectedDifference,
+    MeanEstimate,
+    mean_and_standard_error,
+    metric_for_task,
+)
 from .held_out import HeldOutPredictions
 
 FLOOR = "constant"
@@ -45,7 +51,7 @@ class Assessment:
         among the labels that were not held out, for every row.
     rows : array of shape (n_held_out,)
         Which of the labelled rows, in their order, were held out.
-    expected : dict of float
+    expected : dict of ExpectedDifference
         By how much the model's error exceeds that of another on unlabelled rows, if the model's
         probabilities are true; known where the two differ by class shares.
     """
@@ -54,7 +60,7 @@ class Assessment:
     task: str
     predictions: dict[str, HeldOutPredictions]
     rows: Codes
-    expected: dict[str, float] = field(default_factory=dict)
+    expected: dict[str, ExpectedDifference] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -97,7 +103,11 @@ class Assessment:
         found = self.held_out_change(against)
         if against not in self.expected:
             return found
-        return combine_changes(found, self.expected[against], float(self.error(self.name).mean))
+        expected = self.expected[against]
+        weights = np.ones(len(self.rows)) if self.model.weights is None else self.model.weights
+        by_chance = expected.deviation * float(np.sqrt(np.square(weights / weights.sum()).sum()))
+        error = float(self.error(self.name).mean)
+        return combine_changes(found, expected.mean, error, by_chance)
 
     def held_out_change(self, against: str) -> MeanEstimate:
         """The same by held-out rows alone, compared row by row."""
@@ -123,7 +133,7 @@ class Assessment:
 
     def figures(self) -> dict[str, Any]:
         """All errors, for machines and for the model file."""
-        change = self.change()
+        change, expected = self.change(), self.expected.get(self.against)
         return {
             "rows": len(self.model.codes),
             "metric": self.metric,
@@ -137,7 +147,7 @@ class Assessment:
                 "against": self.against,
                 **change._asdict(),
                 "held_out": self.held_out_change(self.against)._asdict(),
-                "expected": self.expected.get(self.against),
+                "expected": expected and expected._asdict(),
             },
             "distances": self.shares_by_distance(),
             "recall": [vars(recall) for recall in self.recalls()],
@@ -173,9 +183,8 @@ class Assessment:
             raise ValueError("its held-out predictions do not fit together")
         if FLOOR not in predicted:
             raise ValueError("its held-out predictions lack those of a constant class")
-        expected = {str(k): float(v) for k, v in stored.get("expected", {}).items()}
         by_name = _same_rows(codes, predicted, cumulative, weights)
-        return cls(classes, stored["task"], by_name, rows, expected)
+        return cls(classes, stored["task"], by_name, rows, _expected(stored.get("expected", {})))
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
@@ -193,7 +202,7 @@ class Assessment:
                 estimator.task,
                 _same_rows(codes, predicted, cumulative, weights),
                 rows,
-                getattr(estimator, "expected_changes_", {}),  # not in older files
+                _expected(getattr(estimator, "expected_changes_", {})),  # not in older files
             )
         task = _task(estimator)
         probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
@@ -203,12 +212,16 @@ class Assessment:
         return cls(classes, task, _same_rows(codes, by_name, cumulative, weights), rows)
 
 
-def combine_changes(held_out: MeanEstimate, expected: float, error: float) -> MeanEstimate:
+def combine_changes(
+    held_out: MeanEstimate, expected: float, error: float, by_chance: float = 0.0
+) -> MeanEstimate:
     """A change of the error by held-out rows and by probabilities, each by its precision.
 
-    That of held-out rows is right in the mean, with a known standard error. That by
-    probabilities is as good as these, which is not known: it counts as if it were off by as much
-    as it says, and by 1 % of the model's error. So it never makes a change clear by itself.
+    That of held-out rows is right in the mean. Its standard error is too small where few of them
+    are predicted otherwise, so it is at least what the differences of unlabelled rows make it,
+    ``by_chance``. That by probabilities is as good as these, which is not known: it counts as if
+    it were off by as much as it says, and by 1 % of the model's error. So it never makes a change
+    clear by itself.
 
     Examples
     --------
@@ -216,13 +229,22 @@ def combine_changes(held_out: MeanEstimate, expected: float, error: float) -> Me
     >>> round(float(found.mean), 3), round(float(found.standard_error), 3)
     (-0.015, 0.042)
     """
-    spread = float(np.nan_to_num(held_out.standard_error, nan=np.inf))
+    spread = max(float(np.nan_to_num(held_out.standard_error, nan=np.inf)), by_chance)
     if spread == 0:
         return held_out
     trusted = 1 / (expected**2 + (_LEAST_DOUBT * error) ** 2 + _TINY)
     weight = 1 / spread**2
     mean = (weight * float(held_out.mean) + trusted * expected) / (weight + trusted)
     return MeanEstimate(mean, (weight + trusted) ** -0.5)
+
+
+def _expected(stored: dict[str, Any]) -> dict[str, ExpectedDifference]:
+    """Differences by name; older files hold the means alone."""
+    pairs = {name: np.atleast_1d(values) for name, values in stored.items()}
+    return {
+        str(name): ExpectedDifference(float(pair[0]), float(pair[1]) if len(pair) > 1 else 0.0)
+        for name, pair in pairs.items()
+    }
 
 
 def _task(estimator: Any) -> str:

@@ -133,10 +133,10 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     held_out_classes_ : dict of arrays of shape (n_held_out,)
         Positions of the classes predicted for them by each entry of ``leaderboard_``, and where
         class shares are used by the average without these ("without_shares").
-    expected_changes_ : dict of float
+    expected_changes_ : dict of pairs of floats
         By how much the error of the average exceeds that of another entry of
-        ``held_out_classes_`` on the unlabelled rows, if its probabilities for them are true;
-        only for "without_shares".
+        ``held_out_classes_`` on the unlabelled rows, if its probabilities for them are true: the
+        mean, and the standard deviation of a single row; only for "without_shares".
     reason_ : str
         What was averaged and what to know about it, in words.
     is_sparse_ : bool
@@ -354,19 +354,16 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         self.leaderboard_ = leaderboard(
             stack, self.held_out_classes_, self.held_out_weights_, self.task
         )
-        self.expected_changes_: dict[str, float] = {}
+        self.expected_changes_: dict[str, tuple[float, float]] = {}
         if self.offsets_.any():
             self.held_out_classes_[WITHOUT_SHARES] = classes_by_odds(
                 held_out[stack.seen], self.task
             )
             cumulative = ordered_probabilities(odds + self.offsets_)
             probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
-            self.expected_changes_[WITHOUT_SHARES] = expected_difference(
-                probabilities,
-                best_classes(probabilities, self.task),
-                classes_by_odds(odds, self.task),
-                self.task,
-            )
+            own, other = best_classes(probabilities, self.task), classes_by_odds(odds, self.task)
+            mean, deviation = expected_difference(probabilities, own, other, self.task)
+            self.expected_changes_[WITHOUT_SHARES] = mean, deviation
         sentences = [
             describe_stack(self.leaderboard_, self.omitted_, self.task),
             self.shares_reason_,

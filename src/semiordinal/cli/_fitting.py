@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from .._tables.training import TrainingTable
+    from ..metrics import ExpectedDifference
     from ._population import Population
 
 _MOST_PREDICTED = 5000  # rows of the training table whose predicted shares are kept
@@ -269,7 +270,7 @@ def _assessment(
 
 def _expected_change(
     table: TrainingTable, pipeline: Pipeline, assessment: Assessment, population: Population
-) -> dict[str, float]:
+) -> dict[str, ExpectedDifference]:
     """What class shares change by the probabilities of unlabelled rows, where there are any."""
     if population.shares is None:
         return {}
