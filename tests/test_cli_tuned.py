@@ -59,7 +59,7 @@ def test_the_tuned_classifier_is_what_users_get(diabetes, tmp_path, model, optio
     assert gain["mean"] == pytest.approx(expected.gain_)
     assert gain["standard_error"] == pytest.approx(expected.gain_se_)
 
-    splits = list(LabeledKFold(5, shuffle=True, random_state=0).split(X, y))
+    splits = list(LabeledKFold(10, shuffle=True, random_state=0).split(X, y))
     validation = told["cross_validation"]
     errors = {}
     for name in ("SV-CV", "tuned"):

@@ -27,7 +27,8 @@ from .reading import OptionError, TableError, TableFile, check_column
 from .target import Target, read_target
 from .unlabeled import UnlabeledRows, read_unlabeled
 
-_MOST_FOLDS = 5
+# Models of folds have fewer labels, and where these are few that alone makes them worse.
+_FOLDS, _MORE_FOLDS, _FEW_LABELS = 5, 10, 200
 _DEFAULTS = TableOptions()
 
 
@@ -77,7 +78,8 @@ class TrainingTable:
         most = max(self.target.counts.values())
         if most < 2:
             return []
-        splitter = LabeledKFold(min(_MOST_FOLDS, most), shuffle=True, random_state=seed)
+        n_folds = _MORE_FOLDS if self.n_labeled <= _FEW_LABELS else _FOLDS
+        splitter = LabeledKFold(min(n_folds, most), shuffle=True, random_state=seed)
         return list(splitter.split(self.frame, self.target.codes))
 
     def summary(self) -> dict[str, Any]:
