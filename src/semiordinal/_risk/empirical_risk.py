@@ -17,8 +17,9 @@ import numpy as np
 from .._rows import Block, RowLabels, Rows, as_dense
 from .._utils.computing import workspace
 from .._utils.typing import Array
-from .losses import OrdinalLoss, ThresholdTerms, WeightedLoss
+from .losses import OrdinalLoss
 from .risks import Correction, LabelWeights, Risk
+from .weighted_loss import ThresholdTerms, WeightedLoss
 
 
 @dataclass(slots=True)

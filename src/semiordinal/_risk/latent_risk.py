@@ -10,8 +10,9 @@ import numpy as np
 
 from .._rows import RowLabels
 from .._utils.typing import Array
-from .losses import LossSum, OrdinalLoss, ThresholdTerms
+from .losses import OrdinalLoss
 from .risks import Correction, LabelWeights
+from .weighted_loss import LossSum, ThresholdTerms
 
 
 class LatentRisk:

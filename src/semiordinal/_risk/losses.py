@@ -32,187 +32,13 @@ import numpy as np
 
 from .._utils.checks import check_choice
 from .._utils.computing import Allocate, fresh
-from .._utils.typing import Array
+from .._utils.typing import Array, Codes
 from .links import Link, get_link
-from .margins import Absolute, GapLoss, Logistic, Margin, Square, get_margin
+from .margins import Absolute, Logistic, Margin, Square, get_margin
+from .weighted_loss import GAP_LOSS, LossSum, WeightedLoss, scatter
 
 # Weights this much smaller than the largest are rounding of an exact cancellation.
 _CANCELLED = 1e-13
-
-GAP_LOSS = GapLoss()
-
-
-@dataclass(slots=True)
-class LossSum:
-    """A weighted sum of ψ over rows, and its derivatives in the latent scores f and in θ.
-
-    ``curvature`` (n, m) holds the row sums of the Hessian in the scores α of each row: summed
-    again they are the second derivatives in f, their negative the mixed ones. The Hessian is
-    diagonal, unless ``coupling`` (m − 1,) says what neighbouring thresholds have in common,
-    summed over the rows.
-    """
-
-    value: float
-    latent_gradient: Array
-    threshold_gradient: Array
-    curvature: Array | None = None
-    coupling: Array | None = None
-
-    @property
-    def threshold_hessian(self) -> Array:
-        """Second derivatives in θ, (m, m)."""
-        assert self.curvature is not None
-        hessian = np.diag(self.curvature.sum(axis=0))
-        if self.coupling is not None:
-            hessian -= _between_neighbors(self.coupling)
-        return hessian
-
-    def add(self, other: LossSum, factor: float = 1.0) -> None:
-        """Add a multiple of another sum, without curvature, over the same rows."""
-        self.value += factor * other.value
-        self.latent_gradient = self.latent_gradient + factor * other.latent_gradient
-        self.threshold_gradient = self.threshold_gradient + factor * other.threshold_gradient
-
-
-@dataclass(frozen=True)
-class WeightedLoss:
-    """A loss times a table of label weights; rows of the tables are label codes."""
-
-    margin: Margin
-    main: Array  # (T, m), or (T, 1) where a row has one weight for all its scores
-    mirror: Array | None = None  # (T, m)
-    linear: Array | None = None  # (T, m)
-    constant: Array | None = None  # (T,)
-    gap: Array | None = None  # (T, K)
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether no weight of a convex term is negative."""
-        tables = [table for table in (self.main, self.mirror) if table is not None]
-        return all(bool((table >= 0).all()) for table in tables)
-
-    @property
-    def is_quadratic(self) -> bool:
-        """Whether it is a quadratic function of the scores."""
-        return isinstance(self.margin, Square)
-
-    def contract(
-        self,
-        latent: Array,
-        thresholds: Array,
-        main: Array,
-        mirror: Array | None,
-        order: int,
-        allocate: Allocate = fresh,
-    ) -> LossSum:
-        """The terms in ℓ for rows whose weights are ``main`` and ``mirror``.
-
-        The linear, constant and gap terms are not included: they depend on the rows only
-        through sums that never change (see `ThresholdTerms`). ``allocate`` gives memory for
-        temporary arrays and for the curvature.
-        """
-        contract = self.margin.contract
-        value, gradient, curvature = contract(latent, thresholds, main, order, allocate)
-        if mirror is not None:
-            mirrored = contract(-latent, -thresholds, mirror, order, allocate)
-            value += mirrored[0]
-            gradient -= mirrored[1]
-            if curvature is not None and mirrored[2] is not None:
-                curvature += mirrored[2]
-        return LossSum(value, -gradient.sum(axis=1), gradient.sum(axis=0), curvature)
-
-    def slopes(
-        self, scores: Array, gather: Callable[[Array], Array] = lambda table: table
-    ) -> Array:
-        """Derivatives in the scores of what each row adds, with all terms: (..., m).
-
-        Parameters
-        ----------
-        scores : array of shape (..., m)
-        gather : callable
-            From a table to the weights of the rows, which broadcast to the scores; by default
-            the table itself, whose rows are then the last axis but one.
-        """
-        slopes = self.margin.derivative(scores) * gather(self.main)
-        if self.mirror is not None:
-            slopes = slopes - self.margin.derivative(-scores) * gather(self.mirror)
-        if self.linear is not None:
-            slopes = slopes + gather(self.linear)
-        if self.gap is not None and scores.shape[-1] > 1:
-            weights = gather(self.gap)[..., 1:-1]
-            slope = weights * GAP_LOSS.derivative(np.diff(scores, axis=-1))
-            slopes[..., 1:] += slope
-            slopes[..., :-1] -= slope
-        return slopes
-
-    def bends(self, scores: Array, gather: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """The Hessian in its scores of what each row adds, with all terms.
-
-        It is tridiagonal: the diagonal (n, m), and what is beside it (n, m − 1).
-        """
-        diagonal = self.margin.curvature(scores) * gather(self.main)
-        if self.mirror is not None:
-            diagonal = diagonal + self.margin.curvature(-scores) * gather(self.mirror)
-        beside = np.zeros((*scores.shape[:-1], scores.shape[-1] - 1))
-        if self.gap is not None and scores.shape[-1] > 1:
-            beside = -gather(self.gap)[..., 1:-1] * GAP_LOSS.curvature(np.diff(scores, axis=-1))
-            diagonal[..., 1:] -= beside
-            diagonal[..., :-1] -= beside
-        return diagonal, beside
-
-    def row_gradients(
-        self, rows: Array, coef: Array, thresholds: Array, gather: Callable[[Array], Array]
-    ) -> Array:
-        """Gradients in coefficients and thresholds of what each row adds: (n, p + m)."""
-        slopes = self.slopes(thresholds - (rows @ coef)[:, None], gather)
-        n, p = rows.shape
-        gradients = np.empty((n, p + slopes.shape[1]))
-        np.multiply(rows, -slopes.sum(axis=1, keepdims=True), out=gradients[:, :p])
-        gradients[:, p:] = slopes
-        return gradients
-
-
-class ThresholdTerms:
-    """The constant terms of a weighted loss and those in the thresholds alone, over all rows.
-
-    Parameters
-    ----------
-    loss : WeightedLoss
-    totals : array of shape (T,)
-        Weights of the rows, summed for each label code.
-    """
-
-    def __init__(self, loss: WeightedLoss, totals: Array):
-        self._constant = 0.0 if loss.constant is None else float(totals @ loss.constant)
-        self._linear = np.zeros(1) if loss.linear is None else totals @ loss.linear
-        self._gap_weights = None if loss.gap is None else (totals @ loss.gap)[1:-1]
-
-    def evaluate(self, thresholds: Array, order: int) -> tuple[float, Array, Array | None]:
-        """Value, gradient and, for order 2, Hessian, which is tridiagonal."""
-        m = len(thresholds)
-        gradient = np.zeros(m) + self._linear
-        hessian = np.zeros((m, m)) if order >= 2 else None
-        value = self._constant + float(thresholds @ gradient)
-        weights = self._gap_weights
-        if weights is None or m == 1:
-            return value, gradient, hessian
-        gaps = np.where(weights != 0, np.diff(thresholds), 1.0)
-        if (gaps <= 0).any():
-            return np.inf, gradient, hessian
-        value += float(weights @ GAP_LOSS.value(gaps))
-        slope = weights * GAP_LOSS.derivative(gaps)
-        gradient[1:] += slope
-        gradient[:-1] -= slope
-        if hessian is not None:
-            hessian += _between_neighbors(weights * GAP_LOSS.curvature(gaps))
-        return value, gradient, hessian
-
-
-def _between_neighbors(curvature: Array) -> Array:
-    """The Hessian in θ of functions of its gaps, which bend by ``curvature`` each."""
-    difference = np.diff(np.eye(len(curvature) + 1), axis=0)
-    hessian: Array = difference.T * curvature @ difference
-    return hessian
 
 
 def _drop_cancelled(table: Array, reference: Array) -> Array:
@@ -327,11 +153,18 @@ class CumulativeLink(ImmediateThreshold):
         return values
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        return replace(super().weigh(label_weights), gap=label_weights)
+        weighted = super().weigh(label_weights)
+        return replace(weighted, gap=label_weights[:, 1:-1], ends=_neighbors(label_weights))
 
     @property
     def has_probabilities(self) -> bool:
         return True
+
+
+def _neighbors(label_weights: Array) -> Codes:
+    """The thresholds that each class but the first and the last lies between."""
+    below = np.arange(label_weights.shape[1] - 2)
+    return np.column_stack([below, below + 1])
 
 
 class LinkLoss(OrdinalLoss):
@@ -350,7 +183,7 @@ class LinkLoss(OrdinalLoss):
         return -log_probabilities(self.link, scores)
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        return WeightedLinkLoss(self.link, label_weights)
+        return WeightedLinkLoss(self.link, label_weights, ends=_neighbors(label_weights))
 
     @property
     def has_probabilities(self) -> bool:
@@ -391,9 +224,9 @@ class WeightedLinkLoss(WeightedLoss):
             total.value = np.inf
         if order >= 2:
             total.curvature, beside = self._bends(scores, main, above, below)
-            total.curvature[:, 1:] += beside
-            total.curvature[:, :-1] += beside
-            total.coupling = beside.sum(axis=0)
+            for end in self.ends.T:
+                scatter(beside, end, total.curvature)
+            total.coupling, total.ends = beside.sum(axis=0), self.ends
         return total
 
     def slopes(
