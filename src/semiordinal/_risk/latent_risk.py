@@ -86,7 +86,7 @@ class _LatentPart:
         self._linear = None
         if self._loss.linear is not None:
             self._linear = -labels.gather_column(self._loss.linear.sum(axis=1))
-        self._threshold_terms = ThresholdTerms(self._loss, labels.totals(len(table) - 1))
+        self._threshold_terms = ThresholdTerms(self._loss, labels.code_totals(len(table)))
 
     def evaluate(self, latent: Array, thresholds: Array) -> LossSum:
         used = latent if self._rows is None else latent[self._rows]

@@ -18,6 +18,10 @@ them. Three facts make this possible:
 
 The last holds for the logit link only; with others the loss is `LinkLoss`, whose label weights
 stay as they are.
+
+A label may also be an interval of classes, a to b. AT then counts the thresholds that it decides,
+``Σ_{i<a} ℓ(−α_i) + Σ_{i≥b} ℓ(α_i)``, and CL is the likelihood of the interval,
+``−log(σ(α_b) − σ(α_{a−1}))``. A loss `with_intervals` has a column for each after the classes.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -35,7 +39,14 @@ from .._utils.computing import Allocate, fresh
 from .._utils.typing import Array, Codes
 from .links import Link, get_link
 from .margins import Absolute, Logistic, Margin, Square, get_margin
-from .weighted_loss import GAP_LOSS, LossSum, WeightedLoss, scatter
+from .weighted_loss import (
+    GAP_LOSS,
+    NO_PAIRS,
+    LossSum,
+    WeightedLoss,
+    gaps_between,
+    scatter,
+)
 
 # Weights this much smaller than the largest are rounding of an exact cancellation.
 _CANCELLED = 1e-13
@@ -55,16 +66,35 @@ class OrdinalLoss(ABC):
     has_gap_term: ClassVar[bool] = False
     uses_margin: ClassVar[bool] = True
 
+    takes_intervals: ClassVar[bool] = False
+
     def __init__(self, margin: Margin):
         self.margin = margin
+        self.intervals: Codes = NO_PAIRS
 
     @abstractmethod
     def values(self, scores: Array) -> Array:
-        """ψ(α, y) for every row and every class: (n, K−1) scores to (n, K) losses."""
+        """ψ(α, y) for every row and every label: (n, K−1) scores to (n, K + M) losses."""
 
     @abstractmethod
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        """The loss times a (T, K) table of label weights."""
+        """The loss times a (T, K + M) table of label weights."""
+
+    def with_intervals(self, intervals: Codes) -> OrdinalLoss:
+        """The loss of K classes and, after them, M intervals of classes (M, 2)."""
+        if len(intervals) and not self.takes_intervals:
+            raise ValueError(
+                f"loss={self.name!r} takes no labels that are intervals of classes. Use loss='at' "
+                "or 'cl', or leave these rows without a label."
+            )
+        other = copy(self)
+        other.intervals = intervals
+        return other
+
+    def spans(self, n_labels: int) -> Codes:
+        """Lowest and highest class of each label: (K + M, 2)."""
+        classes = np.arange(n_labels - len(self.intervals))
+        return np.vstack([np.column_stack([classes, classes]), self.intervals])
 
     def smoothed(self, width: float) -> OrdinalLoss:
         """The same loss on a margin smoothed over ``width``."""
@@ -86,15 +116,18 @@ class _ThresholdLoss(OrdinalLoss):
     """``Σ_i plus[y,i] ℓ(α_i) + minus[y,i] ℓ(−α_i)`` with 0/1 incidence matrices."""
 
     @abstractmethod
-    def incidence(self, n_classes: int) -> tuple[Array, Array]:
-        """``plus`` and ``minus``, each (K, K−1)."""
+    def incidence(self, spans: Codes, n_thresholds: int) -> tuple[Array, Array]:
+        """``plus`` and ``minus`` of labels, each (K + M, K−1)."""
 
     def values(self, scores: Array) -> Array:
-        plus, minus = self.incidence(scores.shape[1] + 1)
+        m = scores.shape[1]
+        plus, minus = self.incidence(self.spans(m + 1 + len(self.intervals)), m)
         return self.margin.value(scores) @ plus.T + self.margin.value(-scores) @ minus.T
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        plus, minus = self.incidence(label_weights.shape[1])
+        n_labels = label_weights.shape[1]
+        m = n_labels - len(self.intervals) - 1
+        plus, minus = self.incidence(self.spans(n_labels), m)
         odd = self.margin.linear_odd
         if odd is None:
             return WeightedLoss(self.margin, label_weights @ plus, label_weights @ minus)
@@ -115,10 +148,12 @@ class AllThreshold(_ThresholdLoss):
 
     name = "at"
     task = "absolute"
+    takes_intervals = True
 
-    def incidence(self, n_classes: int) -> tuple[Array, Array]:
-        below = np.tril(np.ones((n_classes, n_classes - 1)), -1)
-        return 1 - below, below
+    def incidence(self, spans: Codes, n_thresholds: int) -> tuple[Array, Array]:
+        (low, high), thresholds = spans.T, np.arange(n_thresholds)
+        above, below = thresholds >= high[:, None], thresholds < low[:, None]
+        return above.astype(np.float64), below.astype(np.float64)
 
     @property
     def has_probabilities(self) -> bool:
@@ -131,9 +166,10 @@ class ImmediateThreshold(_ThresholdLoss):
     name = "it"
     task = "zero_one"
 
-    def incidence(self, n_classes: int) -> tuple[Array, Array]:
-        eye = np.eye(n_classes)
-        return eye[:, :-1], eye[:, 1:]
+    def incidence(self, spans: Codes, n_thresholds: int) -> tuple[Array, Array]:
+        low, high = spans.T
+        eye = np.eye(n_thresholds + 1)
+        return eye[high, :-1], eye[low, 1:]
 
 
 class CumulativeLink(ImmediateThreshold):
@@ -143,28 +179,31 @@ class CumulativeLink(ImmediateThreshold):
     task = "absolute"
     has_gap_term = True
     uses_margin = False
+    takes_intervals = True
 
     def __init__(self) -> None:
         super().__init__(Logistic())
 
     def values(self, scores: Array) -> Array:
         values = super().values(scores)
-        values[:, 1:-1] += GAP_LOSS.value(np.diff(scores, axis=1))
+        inner, ends = _inner_labels(self.spans(values.shape[1]))
+        values[:, inner] += GAP_LOSS.value(gaps_between(scores, ends))
         return values
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        weighted = super().weigh(label_weights)
-        return replace(weighted, gap=label_weights[:, 1:-1], ends=_neighbors(label_weights))
+        inner, ends = _inner_labels(self.spans(label_weights.shape[1]))
+        return replace(super().weigh(label_weights), gap=label_weights[:, inner], ends=ends)
 
     @property
     def has_probabilities(self) -> bool:
         return True
 
 
-def _neighbors(label_weights: Array) -> Codes:
-    """The thresholds that each class but the first and the last lies between."""
-    below = np.arange(label_weights.shape[1] - 2)
-    return np.column_stack([below, below + 1])
+def _inner_labels(spans: Codes) -> tuple[Codes, Codes]:
+    """Labels that lie between two thresholds, and these thresholds, (G, 2)."""
+    ends = np.column_stack([spans[:, 0] - 1, spans[:, 1]])
+    inner = np.flatnonzero((ends[:, 0] >= 0) & (ends[:, 1] < spans.max()))
+    return inner, ends[inner]
 
 
 class LinkLoss(OrdinalLoss):
@@ -174,16 +213,20 @@ class LinkLoss(OrdinalLoss):
     task = "absolute"
     has_gap_term = True
     uses_margin = False
+    takes_intervals = True
 
     def __init__(self, link: Link):
         super().__init__(link)
         self.link = link
 
     def values(self, scores: Array) -> Array:
-        return -log_probabilities(self.link, scores)
+        spans = self.spans(scores.shape[1] + 1 + len(self.intervals))
+        return -log_probabilities(self.link, scores, spans)
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        return WeightedLinkLoss(self.link, label_weights, ends=_neighbors(label_weights))
+        spans = self.spans(label_weights.shape[1])
+        _, ends = _inner_labels(spans)
+        return WeightedLinkLoss(self.link, label_weights, ends=ends, spans=spans)
 
     @property
     def has_probabilities(self) -> bool:
@@ -192,10 +235,12 @@ class LinkLoss(OrdinalLoss):
 
 @dataclass(frozen=True)
 class WeightedLinkLoss(WeightedLoss):
-    """CL with any link times a table of label weights, which is ``main`` (T, K).
+    """CL with any link times a table of label weights, which is ``main`` (T, K + M).
 
-    A class lies between two scores, so the Hessian of a row has entries beside its diagonal.
+    A label lies between two scores, so the Hessian of a row has entries beside its diagonal.
     """
+
+    spans: Codes = field(default_factory=lambda: NO_PAIRS)  # of the labels, (K + M, 2)
 
     @property
     def link(self) -> Link:
@@ -240,42 +285,66 @@ class WeightedLinkLoss(WeightedLoss):
         return self._bends(scores, gather(self.main), above, below)
 
     def _ratios(self, scores: Array) -> tuple[Array, Array, Array]:
-        """Log probabilities (…, K), and F' at each score over the probability of the class below
-        it and over that of the class above it (…, K − 1)."""
-        logs = log_probabilities(self.link, scores)
-        density = self.link.log_density(scores)
+        """Log probabilities of the labels, and F' at the score above each and at that below it over
+        its probability, zero where there is none: (…, K + M) each."""
+        logs = log_probabilities(self.link, scores, self.spans)
+        density = np.full((*scores.shape[:-1], scores.shape[-1] + 2), -np.inf)
+        density[..., 1:-1] = self.link.log_density(scores)
         possible = np.where(np.isneginf(logs), np.inf, logs)
+        low, high = self.spans.T
         with np.errstate(over="ignore"):
-            return logs, np.exp(density - possible[..., :-1]), np.exp(density - possible[..., 1:])
+            return (
+                logs,
+                np.exp(density[..., high + 1] - possible),
+                np.exp(density[..., low] - possible),
+            )
 
-    @staticmethod
-    def _slopes(weights: Array, above: Array, below: Array) -> Array:
-        return weights[..., 1:] * below - weights[..., :-1] * above
+    def _slopes(self, weights: Array, above: Array, below: Array) -> Array:
+        lower, upper = self._bounded
+        rising, falling = weights * below, weights * above
+        slopes = np.zeros((*rising.shape[:-1], self.spans.max()))
+        scatter(rising[..., lower], self.spans[lower, 0] - 1, slopes)
+        scatter(-falling[..., upper], self.spans[upper, 1], slopes)
+        return slopes
 
     def _bends(
         self, scores: Array, weights: Array, above: Array, below: Array
     ) -> tuple[Array, Array]:
         bend = self.link.log_density_slope(scores)
-        diagonal = weights[..., :-1] * above * (above - bend)
-        diagonal += weights[..., 1:] * below * (below + bend)
-        return diagonal, -weights[..., 1:-1] * above[..., 1:] * below[..., :-1]
+        lower, upper = self._bounded
+        diagonal = np.zeros_like(scores)
+        at, ratio = self.spans[upper, 1], above[..., upper]
+        scatter(weights[..., upper] * ratio * (ratio - bend[..., at]), at, diagonal)
+        at, ratio = self.spans[lower, 0] - 1, below[..., lower]
+        scatter(weights[..., lower] * ratio * (ratio + bend[..., at]), at, diagonal)
+        inner = np.intersect1d(lower, upper)
+        return diagonal, -(weights * above * below)[..., inner]
+
+    @property
+    def _bounded(self) -> tuple[Codes, Codes]:
+        """Labels that have a score below them, and those that have one above."""
+        low, high = self.spans.T
+        return np.flatnonzero(low > 0), np.flatnonzero(high < self.spans.max())
 
 
-def log_probabilities(link: Link, scores: Array) -> Array:
-    """``log(F(α_y) − F(α_{y−1}))`` of every class: (…, K − 1) scores to (…, K).
+def log_probabilities(link: Link, scores: Array, spans: Codes) -> Array:
+    """``log(F(α_b) − F(α_{a−1}))`` of labels a to b: (…, K − 1) scores to (…, K + M).
 
-    It is −∞ where the scores of a class are equal or not in order.
+    It is −∞ where the scores of a label are equal or not in order.
     """
-    below, above = link.log_cdf(scores), link.log_survival(scores)
-    logs = np.empty((*scores.shape[:-1], scores.shape[-1] + 1))
-    logs[..., 0], logs[..., -1] = below[..., 0], above[..., -1]
+    shape = (*scores.shape[:-1], scores.shape[-1] + 2)
+    below, above = np.full(shape, -np.inf), np.full(shape, -np.inf)  # also before and after all
+    below[..., 1:-1], below[..., -1] = link.log_cdf(scores), 0.0
+    above[..., 1:-1], above[..., 0] = link.log_survival(scores), 0.0
+    low, high = spans[:, 0], spans[:, 1] + 1
     with np.errstate(divide="ignore", invalid="ignore"):
         # The difference of two small numbers keeps its digits; in the upper tail, those of 1 − F.
-        of_cdf = below[..., 1:] + np.log(-np.expm1(below[..., :-1] - below[..., 1:]))
-        of_survival = above[..., :-1] + np.log(-np.expm1(above[..., 1:] - above[..., :-1]))
-    in_upper_tail = above[..., :-1] < below[..., :-1]
-    inner = np.where(in_upper_tail, of_survival, of_cdf)
-    logs[..., 1:-1] = np.where(np.diff(scores, axis=-1) > 0, inner, -np.inf)
+        of_cdf = below[..., high] + np.log(-np.expm1(below[..., low] - below[..., high]))
+        of_survival = above[..., low] + np.log(-np.expm1(above[..., high] - above[..., low]))
+    logs = np.where(above[..., low] < below[..., low], of_survival, of_cdf)
+    logs[..., high == shape[-1] - 1] = above[..., low[high == shape[-1] - 1]]
+    inner, ends = _inner_labels(spans)
+    logs[..., inner] = np.where(gaps_between(scores, ends) > 0, logs[..., inner], -np.inf)
     return logs
 
 

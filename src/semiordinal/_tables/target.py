@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -28,6 +28,7 @@ from .gaps import (
     mark_missing,
     worth_a_note,
 )
+from .interval_cells import Ends, find_intervals, read_intervals
 from .missing_codes import find_code
 from .numbers import PLAIN, NumberColumn, NumberFormat, unread
 from .orders import mend_order, order_option, suggest_order
@@ -100,10 +101,30 @@ class Target:
     reading: TargetReading = _USUAL_READING
     gap_counts: dict[str, int] = field(default_factory=dict)
     order_is_known: bool = True
+    # Lowest and highest class of rows whose label is an interval, None for others: (n, 2).
+    intervals: NDArray[np.object_] | None = None
 
     @property
     def is_labeled(self) -> NDArray[np.bool_]:
+        """Which rows have one class for a label."""
         return np.array([label is not None for label in self.labels], dtype=bool)
+
+    @property
+    def has_interval(self) -> NDArray[np.bool_]:
+        """Which rows have an interval of classes for a label."""
+        if self.intervals is None:
+            return np.zeros(len(self.labels), dtype=bool)
+        return np.array([low is not None for low in self.intervals[:, 0]], dtype=bool)
+
+    @property
+    def y(self) -> NDArray[np.object_]:
+        """Labels as classifiers are fitted to them: in two columns, where some are intervals."""
+        if self.intervals is None:
+            return self.labels
+        is_labeled = self.is_labeled
+        columns = self.intervals.copy()
+        columns[is_labeled] = self.labels[is_labeled, None]
+        return columns
 
     @property
     def codes(self) -> NDArray[np.float64]:
@@ -125,6 +146,8 @@ def read_labels(
     as_text: bool | None = None,
 ) -> NDArray[np.object_]:
     """Labels of a column, None where missing: numbers if all are, else texts.
+
+    Intervals of classes are no labels here; `read_target` reads them.
 
     Parameters
     ----------
@@ -148,6 +171,7 @@ def read_labels(
     if missing_label is not None:
         words |= {missing_label}
     is_bool = pd.api.types.is_bool_dtype(column.dtype)
+    column = _without_cells(column, find_intervals(column, names or ()))
     cells = mark_missing(column.astype(str) if is_bool else column, words)
     # Labels repeat, so each distinct one is read once. Code −1, of gaps, takes the last entry.
     codes, distinct = pd.factorize(cells.astype(object))
@@ -165,6 +189,10 @@ def read_labels(
         if present[i]:
             labels[i] = str(value) if as_text or number is None else number
     return labels[codes]
+
+
+def _without_cells(column: pd.Series, cells: Collection[Any]) -> pd.Series:
+    return column.mask(column.isin(list(cells))) if cells else column
 
 
 def _plain_number(cell: Any, number_format: NumberFormat) -> Any:
@@ -251,6 +279,8 @@ def read_target(
     {'low': 1, 'high': 1}
     """
     _check_kind(column)
+    written, found = column, find_intervals(column, order or ())
+    column = _without_cells(column, found)
     counts = count_texts(column) if is_text(column) else {}
     named = {name.casefold() for name in order or ()}
     words = {w for w in gaps.of_column(column.name, counts) if w.casefold() not in named}
@@ -266,13 +296,39 @@ def read_target(
             raise UndecidedError(_undecided(repr(word), n, column, shlex.quote(word)))
     labels = read_labels(column, reading, order)
     classes, order_is_known = _ordered_classes(labels, column, order)
-    target = Target(labels, classes, reading, gap_counts, order_is_known)
+    intervals = None
+    if found:
+        intervals = _told_intervals(written, found, labels, classes, reading.number_format)
+    target = Target(labels, classes, reading, gap_counts, order_is_known, intervals)
     if order is None and missing_label is None:
         code, is_certain = find_code(target.classes, target.counts, len(labels))
         if is_certain:
             n = target.counts[code]
             raise UndecidedError(_undecided(str(code), n, column, str(code), classes))
     return target
+
+
+def end_reader(classes: list[Any], number_format: NumberFormat) -> Callable[[str], Any]:
+    """From an end of an interval as it is written to a label of the kind that classes are."""
+    if isinstance(classes[0], str):
+        return str
+    return lambda text: _read_number(_plain_number(text, number_format))
+
+
+def _told_intervals(
+    column: pd.Series,
+    found: dict[Any, Ends],
+    labels: NDArray[np.object_],
+    classes: list[Any],
+    number_format: NumberFormat,
+) -> NDArray[np.object_] | None:
+    """Intervals of several classes but not all; one of a single class becomes a label."""
+    ends = read_intervals(column, found, classes, end_reader(classes, number_format))
+    is_one = np.array([low is not None and low == high for low, high in ends])
+    labels[is_one] = ends[is_one, 0]
+    is_all = np.array([(low, high) == (classes[0], classes[-1]) for low, high in ends])
+    ends[is_one | is_all] = None
+    return ends if any(low is not None for low in ends[:, 0]) else None
 
 
 def _undecided(
