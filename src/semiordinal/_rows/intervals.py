@@ -86,7 +86,9 @@ def interval_ends(y: Any) -> NDArray[np.object_] | None:
         return None
     if values.ndim == 2 and values.shape[1] == 2:
         return values.astype(object)
-    if values.dtype != object or not any(map(_is_interval, set(map(type, values)))):
+    if values.ndim != 1 or values.dtype != object:
+        return None
+    if not any(map(_is_interval, set(map(type, values)))):
         return None
     return _of_objects(values)
 

@@ -401,11 +401,12 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             for name, model in zip(self.members_, self.estimators_, strict=True)
             if takes_intervals(model)
         ]
-        who = f"{join_names(learnt)} learnt" if learnt else "no model learnt"
+        who = f"{join_names(learnt)} learnt from these" if learnt else "no model learnt from these"
+        if len(learnt) < len(self.members_):
+            who += ", the other models from rows that have one class"
         return (
-            f"{pluralize(self.n_interval_, 'row')} with an interval of classes for a label: {who} "
-            "from these, the other models from rows that have one class. Errors are those of rows "
-            "that have one class."
+            f"{pluralize(self.n_interval_, 'row')} with an interval of classes for a label: {who}. "
+            "Errors are those of rows that have one class."
         )
 
     def _as_fitted(self, X: Any) -> Any:

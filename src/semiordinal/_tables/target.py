@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import re
 import shlex
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -29,16 +26,12 @@ from .gaps import (
     worth_a_note,
 )
 from .interval_cells import Ends, find_intervals, read_intervals
+from .label_numbers import end_reader, of_one_type, plain_number, read_number
 from .missing_codes import find_code
 from .numbers import PLAIN, NumberColumn, NumberFormat, unread
 from .orders import mend_order, order_option, suggest_order
 from .reading import OptionError, TableError
 
-_NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE
-)
-# Below this, floats tell whole numbers apart.
-_EXACT = 2**53
 # More distinct whole numbers than this are a measurement, not a set of grades.
 _MOST_WHOLE_CLASSES = 200
 # A word or a number that fills more of the target than this, and may be no class, needs a decision.
@@ -176,14 +169,14 @@ def read_labels(
     # Labels repeat, so each distinct one is read once. Code −1, of gaps, takes the last entry.
     codes, distinct = pd.factorize(cells.astype(object))
     if reading.number_format != PLAIN:
-        distinct = [_plain_number(value, reading.number_format) for value in distinct]
-    numbers = [_read_number(value) for value in distinct]
-    gap = None if missing_label is None else _read_number(missing_label)
+        distinct = [plain_number(value, reading.number_format) for value in distinct]
+    numbers = [read_number(value) for value in distinct]
+    gap = None if missing_label is None else read_number(missing_label)
     present = [not (gap is not None and number == gap) for number in numbers]
     if as_text is None:
         as_text = any(n is None for n, there in zip(numbers, present, strict=True) if there)
     if not as_text:
-        numbers = _of_one_type(numbers, str(column.name))
+        numbers = of_one_type(numbers, str(column.name))
     labels = np.empty(len(distinct) + 1, dtype=object)
     for i, (value, number) in enumerate(zip(distinct, numbers, strict=True)):
         if present[i]:
@@ -193,12 +186,6 @@ def read_labels(
 
 def _without_cells(column: pd.Series, cells: Collection[Any]) -> pd.Series:
     return column.mask(column.isin(list(cells))) if cells else column
-
-
-def _plain_number(cell: Any, number_format: NumberFormat) -> Any:
-    """A cell with a number as it is usually written; others as they are."""
-    number = number_format.read(cell)
-    return cell if math.isnan(number) else repr(number)
 
 
 def _check_kind(column: pd.Series) -> None:
@@ -215,41 +202,6 @@ def _check_kind(column: pd.Series) -> None:
             f"The target {column.name!r} holds {kind}, which are no classes. Write the classes as "
             "numbers or names."
         )
-
-
-def _read_number(cell: Any) -> int | float | None:
-    """The number that a cell holds, exactly where it is whole; None where it is no number.
-
-    Examples
-    --------
-    >>> [_read_number(cell) for cell in ("2.0", "9007199254740993", "0.5", "low")]
-    [2, 9007199254740993, 0.5, None]
-    """
-    if isinstance(cell, bool | np.bool_):
-        return None
-    if isinstance(cell, int | np.integer):
-        return int(cell)
-    text = str(cell).strip()
-    if not _NUMBER.fullmatch(text):
-        return None
-    number = float(text)
-    if abs(number) < _EXACT or not np.isfinite(number):
-        return int(number) if number.is_integer() else number
-    exact = Decimal(text)
-    return int(exact) if exact == exact.to_integral_value() else number
-
-
-def _of_one_type(numbers: list[Any], name: str) -> list[Any]:
-    """All as whole numbers, or all as floats; raise where that would change them."""
-    given = [number for number in numbers if number is not None]
-    whole = all(isinstance(number, int) for number in given)
-    largest = max((abs(number) for number in given), default=0)
-    if largest >= (2**63 if whole else _EXACT) and not math.isinf(largest):
-        raise TableError(
-            f"The target {name!r} holds numbers as large as {largest:.6g}, which are ids rather "
-            "than classes. Name another target, or write the classes as small whole numbers."
-        )
-    return numbers if whole else [None if n is None else float(n) for n in numbers]
 
 
 def read_target(
@@ -306,13 +258,6 @@ def read_target(
             n = target.counts[code]
             raise UndecidedError(_undecided(str(code), n, column, str(code), classes))
     return target
-
-
-def end_reader(classes: list[Any], number_format: NumberFormat) -> Callable[[str], Any]:
-    """From an end of an interval as it is written to a label of the kind that classes are."""
-    if isinstance(classes[0], str):
-        return str
-    return lambda text: _read_number(_plain_number(text, number_format))
 
 
 def _told_intervals(
@@ -431,5 +376,5 @@ def _named_classes(present: list[Any], order: Sequence[str], name: str) -> list[
 
 
 def _as_number(text: str) -> Any:
-    number = _read_number(text)
+    number = read_number(text)
     return text if number is None else number

@@ -20,9 +20,10 @@ from .._rows.class_order import class_order
 from .._rows.labels import encode_labels, known_codes
 from .._tables.encoding import TypedColumns, unknown_categories
 from .._tables.interval_cells import Ends, find_intervals, span_of
+from .._tables.label_numbers import end_reader
 from .._tables.numbers import check_marks
 from .._tables.reading import TableError, TableFile
-from .._tables.target import TargetReading, end_reader, read_labels
+from .._tables.target import TargetReading, read_labels
 from .._utils.progress import progress
 from .._utils.text import join_names
 from .._utils.typing import Codes

@@ -1,0 +1,157 @@
+"""Labels that are made intervals of classes, and what learning from them is worth.
+
+    python benchmarks/intervals.py run --out FOLDER      # goes on where it was interrupted
+    python benchmarks/intervals.py table --out FOLDER    # what is there, as Markdown
+
+Of the labels of a set, six in ten that can be are made intervals: "at least the middle class" of
+those that are, or "this class or the one beside it", either side alike. Two rows of each class keep
+theirs. `LinearOrdinalClassifierCV` is fitted to the labelled rows with the intervals left out, with
+their middle classes, with the intervals as they are, and with all classes known, and its error on
+rows that it has not seen is that of a record: one file for a set, a kind of interval, a number of
+labels and a draw.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from draws import SUFFIX, merge_rare, read, set_names
+from threadpoolctl import threadpool_limits
+
+from semiordinal import LinearOrdinalClassifierCV
+from semiordinal._utils.files import atomic_write
+
+FEWEST_ROWS, FEWEST_CLASSES, MOST_TEST = 1000, 4, 2000
+SIZES, SHARE, KEPT = (60, 200), 0.6, 2
+KINDS = ("at_least", "either")
+METHODS = ("left out", "middle class", "intervals", "all known")
+CONSTANT = "constant class"
+
+
+def make_intervals(truth: np.ndarray, kind: str, n_classes: int, random: Any) -> np.ndarray:
+    """Lowest and highest class of each label, (n, 2)."""
+    ends = np.column_stack([truth, truth])
+    kept = np.concatenate([np.flatnonzero(truth == k)[:KEPT] for k in range(n_classes)])
+    chosen = np.setdiff1d(np.flatnonzero(random.random(len(truth)) < SHARE), kept)
+    if kind == "at_least":
+        middle = n_classes // 2
+        ends[chosen[truth[chosen] >= middle]] = middle, n_classes - 1
+        return ends
+    lower = np.where(random.random(len(chosen)) < 0.5, truth[chosen] - 1, truth[chosen])
+    lower = np.clip(lower, 0, n_classes - 2)
+    ends[chosen] = np.column_stack([lower, lower + 1])
+    return ends
+
+
+def record(data: Path, name: str, kind: str, n_labels: int, repetition: int) -> dict[str, Any]:
+    X, y = read(data / f"{name}{SUFFIX}")
+    codes = merge_rare(y, n_labels)
+    n_classes = int(codes.max()) + 1
+    random = np.random.default_rng([repetition, n_labels, *name.encode(), *kind.encode()])
+    rows = random.permutation(len(codes))
+    while len(np.unique(codes[rows[:n_labels]])) < n_classes:
+        rows = random.permutation(len(codes))
+    train, test = rows[:n_labels], rows[n_labels:][:MOST_TEST]
+    truth = codes[train]
+    ends = make_intervals(truth, kind, n_classes, random)
+    is_exact = ends[:, 0] == ends[:, 1]
+    middle = np.floor(ends.mean(axis=1) + 0.5 * random.integers(0, 2, len(ends))).astype(int)
+    given = {
+        "left out": np.where(is_exact, truth, np.nan),
+        "middle class": middle,
+        "intervals": ends,
+        "all known": truth,
+    }
+    median = int(np.median(truth))
+    errors = {CONSTANT: float(np.abs(codes[test] - median).mean())}
+    for loss in ("at", "cl"):
+        for method in METHODS:
+            model = LinearOrdinalClassifierCV(
+                loss=loss, unlabeled_weights=(), classes=range(n_classes), random_state=0
+            )
+            told = np.flatnonzero(~np.isnan(given[method].reshape(len(train), -1)[:, 0]))
+            model.fit(X[train][told], given[method][told])
+            predicted = model.predict(X[test])
+            errors[f"{loss}, {method}"] = float(np.abs(predicted - codes[test]).mean())
+    return {"classes": n_classes, "intervals": int((~is_exact).sum()), "errors": errors}
+
+
+def run(arguments: argparse.Namespace) -> None:
+    names = [
+        name
+        for name in arguments.sets or set_names(arguments.data, FEWEST_ROWS)
+        if merge_rare(read(arguments.data / f"{name}{SUFFIX}")[1], SIZES[0]).max() + 1
+        >= FEWEST_CLASSES
+    ]
+    for repetition in range(arguments.draws):
+        for size in SIZES:
+            for kind in KINDS:
+                for name in names:
+                    stem = f"{kind}-{size}-{repetition}-{name}"
+                    path = arguments.out / f"{stem}.json"
+                    if path.exists():
+                        continue
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    with threadpool_limits(1), warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        found = record(arguments.data, name, kind, size, repetition)
+                    with atomic_write(path) as temporary:
+                        temporary.write_text(json.dumps(found))
+                    print(stem, found, flush=True)
+
+
+def table(arguments: argparse.Namespace) -> None:
+    lines = []
+    for path in sorted(arguments.out.glob("*.json")):
+        kind, size, _, name = path.stem.split("-", 3)
+        found = json.loads(path.read_text())
+        share = found["intervals"] / int(size)
+        lines.append({"kind": kind, "size": int(size), "set": name, "share": share})
+        lines[-1] |= found["errors"]
+    if not lines:
+        raise SystemExit(f"There are no records in {str(arguments.out)!r}.")
+    for (kind, size), part in pd.DataFrame(lines).groupby(["kind", "size"]):
+        means = part.drop(columns=["kind", "size"]).groupby("set").mean()
+        share = means.pop("share").mean()
+        print(f"\n### {kind}, {size} labels, {share:.0%} intervals: {len(part)} draws\n")
+        print("| loss | " + " | ".join(METHODS) + " | better than left out | than the middle |")
+        print("|" + "---|" * (3 + len(METHODS)))
+        for loss in ("at", "cl"):
+            of_loss = means[[f"{loss}, {method}" for method in METHODS]]
+            cells = [f"{value:.3f}" for value in of_loss.mean()]
+            own = means[f"{loss}, intervals"]
+            cells += [
+                f"{int((own < means[f'{loss}, {other}']).sum())} of {len(means)} sets"
+                for other in ("left out", "middle class")
+            ]
+            print(f"| {loss} | " + " | ".join(cells) + " |")
+        print(f"\nAlways the median class of the labels: {means[CONSTANT].mean():.3f}.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    running = commands.add_parser("run", help="make the records that are missing")
+    running.set_defaults(command=run)
+    running.add_argument("--data", type=Path, default=os.environ.get("SEMIORDINAL_DATA"))
+    running.add_argument("--out", type=Path, required=True, help="folder of records")
+    running.add_argument("--sets", nargs="+", help="all of at least 1000 rows and four classes")
+    running.add_argument("--draws", type=int, default=5, help="how many")
+    printing = commands.add_parser("table", help="print the records as Markdown tables")
+    printing.set_defaults(command=table)
+    printing.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    arguments.command(arguments)
+
+
+if __name__ == "__main__":
+    main()
