@@ -44,7 +44,7 @@ def test_cells_of_names_and_decimal_commas():
         ["moderate", "severe"],
         ["severe", "severe"],
     ]
-    with pytest.raises(OrderError, match="mild,moderate,severe$"):  # intervals are no names
+    with pytest.raises(OrderError, match=r"mild,moderate,severe$"):  # intervals are no names
         read(cells)
     numbers = read(["1,5", "2,5", "3,5", "1,5..2,5"])
     assert numbers.classes == [1.5, 2.5, 3.5]
