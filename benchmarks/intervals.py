@@ -15,18 +15,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from draws import SUFFIX, merge_rare, read, set_names
-from threadpoolctl import threadpool_limits
+from records import follow, keep, parsers
 
 from semiordinal import LinearOrdinalClassifierCV
-from semiordinal._utils.files import atomic_write
 
 FEWEST_ROWS, FEWEST_CLASSES, MOST_TEST = 1000, 4, 2000
 SIZES, SHARE, KEPT = (60, 200), 0.6, 2
@@ -94,17 +92,8 @@ def run(arguments: argparse.Namespace) -> None:
         for size in SIZES:
             for kind in KINDS:
                 for name in names:
-                    stem = f"{kind}-{size}-{repetition}-{name}"
-                    path = arguments.out / f"{stem}.json"
-                    if path.exists():
-                        continue
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    with threadpool_limits(1), warnings.catch_warnings():
-                        warnings.simplefilter("ignore")
-                        found = record(arguments.data, name, kind, size, repetition)
-                    with atomic_write(path) as temporary:
-                        temporary.write_text(json.dumps(found))
-                    print(stem, found, flush=True)
+                    path = arguments.out / f"{kind}-{size}-{repetition}-{name}.json"
+                    keep(path, partial(record, arguments.data, name, kind, size, repetition))
 
 
 def table(arguments: argparse.Namespace) -> None:
@@ -136,21 +125,8 @@ def table(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(required=True)
-    running = commands.add_parser("run", help="make the records that are missing")
-    running.set_defaults(command=run)
-    running.add_argument("--data", type=Path, default=os.environ.get("SEMIORDINAL_DATA"))
-    running.add_argument("--out", type=Path, required=True, help="folder of records")
-    running.add_argument("--sets", nargs="+", help="all of at least 1000 rows and four classes")
-    running.add_argument("--draws", type=int, default=5, help="how many")
-    printing = commands.add_parser("table", help="print the records as Markdown tables")
-    printing.set_defaults(command=table)
-    printing.add_argument("--out", type=Path, required=True)
-    arguments = parser.parse_args()
-    arguments.command(arguments)
+    parser, _ = parsers(__doc__, run, table, "all of at least 1,000 rows and four classes")
+    follow(parser)
 
 
 if __name__ == "__main__":
