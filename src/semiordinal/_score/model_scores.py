@@ -260,7 +260,7 @@ def weight_parameter(model: Any) -> str:
     if isinstance(model, Pipeline):
         name, final = model.steps[-1]
         return f"{name}__{weight_parameter(final)}"
-    if not _takes_weights(model):
+    if not has_fit_parameter(model, "sample_weight"):
         raise ValueError(
             f"sample_weight is given, but {type(model).__name__} takes no weights of rows."
         )
@@ -268,7 +268,9 @@ def weight_parameter(model: Any) -> str:
 
 
 def _takes_weights(model: Any) -> bool:
-    return has_fit_parameter(final_step(model), "sample_weight")
+    final = final_step(model)
+    inner = getattr(final, "estimator", None)
+    return has_fit_parameter(final, "sample_weight") and (inner is None or _takes_weights(inner))
 
 
 def seeded(model: Any, random_state: Any) -> Any:
