@@ -26,7 +26,7 @@ from records import follow, keep, parsers
 
 from semiordinal import LinearOrdinalClassifierCV
 
-FEWEST_ROWS, FEWEST_CLASSES, MOST_TEST = 1000, 4, 2000
+FEWEST_ROWS, FEWEST_CLASSES, FEWEST_TEST, MOST_TEST = 1000, 4, 500, 2000
 SIZES, SHARE, KEPT = (60, 200), 0.6, 2
 KINDS = ("at_least", "either")
 METHODS = ("left out", "middle class", "intervals", "all known")
@@ -81,17 +81,21 @@ def record(data: Path, name: str, kind: str, n_labels: int, repetition: int) -> 
     return {"classes": n_classes, "intervals": int((~is_exact).sum()), "errors": errors}
 
 
+def is_suited(data: Path, name: str, n_labels: int) -> bool:
+    """Whether a set has classes enough, and rows left to test on."""
+    y = read(data / f"{name}{SUFFIX}")[1]
+    has_classes = merge_rare(y, SIZES[0]).max() + 1 >= FEWEST_CLASSES
+    return bool(has_classes) and len(y) >= n_labels + FEWEST_TEST
+
+
 def run(arguments: argparse.Namespace) -> None:
-    names = [
-        name
-        for name in arguments.sets or set_names(arguments.data, FEWEST_ROWS)
-        if merge_rare(read(arguments.data / f"{name}{SUFFIX}")[1], SIZES[0]).max() + 1
-        >= FEWEST_CLASSES
-    ]
+    names = arguments.sets or set_names(arguments.data, FEWEST_ROWS)
     for repetition in range(arguments.draws):
-        for size in SIZES:
-            for kind in KINDS:
-                for name in names:
+        for size in arguments.labels:
+            for name in names:
+                if not is_suited(arguments.data, name, size):
+                    continue
+                for kind in KINDS:
                     path = arguments.out / f"{kind}-{size}-{repetition}-{name}.json"
                     keep(path, partial(record, arguments.data, name, kind, size, repetition))
 
@@ -125,7 +129,8 @@ def table(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser, _ = parsers(__doc__, run, table, "all of at least 1,000 rows and four classes")
+    parser, running = parsers(__doc__, run, table, "all of at least 1,000 rows and four classes")
+    running.add_argument("--labels", type=int, nargs="+", default=SIZES)
     follow(parser)
 
 
