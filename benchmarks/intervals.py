@@ -4,7 +4,7 @@
     python benchmarks/intervals.py table --out FOLDER    # what is there, as Markdown
 
 Of the labels of a set, six in ten that can be are made intervals: "at least the middle class" of
-those that are, or "this class or the one beside it", either side alike. Two rows of each class keep
+those that are, or "this class or the one above it", or below it, alike. Two rows of each class keep
 theirs. `LinearOrdinalClassifierCV` is fitted to the labelled rows with the intervals left out, with
 their middle classes, with the intervals as they are, and with all classes known, and its error on
 rows that it has not seen is that of a record: one file for a set, a kind of interval, a number of
@@ -43,8 +43,10 @@ def make_intervals(truth: np.ndarray, kind: str, n_classes: int, random: Any) ->
         ends[chosen[truth[chosen] >= middle]] = middle, n_classes - 1
         return ends
     lower = np.where(random.random(len(chosen)) < 0.5, truth[chosen] - 1, truth[chosen])
-    lower = np.clip(lower, 0, n_classes - 2)
-    ends[chosen] = np.column_stack([lower, lower + 1])
+    # At the ends of the scale half stay as they are: both classes of an interval are as likely
+    # to be told so.
+    is_inside = (lower >= 0) & (lower < n_classes - 1)
+    ends[chosen[is_inside]] = np.column_stack([lower, lower + 1])[is_inside]
     return ends
 
 
