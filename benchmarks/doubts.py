@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from draws import SUFFIX, merge_rare, read, set_names
-from threadpoolctl import threadpool_limits
+from records import follow, keep, parsers
 
 from semiordinal import AutoOrdinalClassifier, LinearOrdinalClassifierCV
-from semiordinal._utils.files import atomic_write
 from semiordinal.labeling import doubt
 
 FEWEST_ROWS, MOST_LABELS, FIRST = 250, 600, 0.1
@@ -90,16 +88,8 @@ def run(arguments: argparse.Namespace) -> None:
     for repetition in range(arguments.draws):
         for name in arguments.sets or set_names(arguments.data, FEWEST_ROWS):
             stem = f"{arguments.model}-{arguments.share:g}-{repetition}-{name}"
-            path = arguments.out / f"{stem}.json"
-            if path.exists():
-                continue
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with threadpool_limits(1), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = record(arguments.data, name, repetition, arguments.model, arguments.share)
-            with atomic_write(path) as temporary:
-                temporary.write_text(json.dumps(found))
-            print(stem, found, flush=True)
+            case = arguments.data, name, repetition, arguments.model, arguments.share
+            keep(arguments.out / f"{stem}.json", partial(record, *case))
 
 
 def table(arguments: argparse.Namespace) -> None:
@@ -135,27 +125,10 @@ def table(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(required=True)
-    running = commands.add_parser("run", help="make the records that are missing")
-    running.set_defaults(command=run)
-    running.add_argument("--data", type=Path, default=os.environ.get("SEMIORDINAL_DATA"))
-    running.add_argument("--out", type=Path, required=True, help="folder of records")
-    running.add_argument("--sets", nargs="+", help="all of at least 250 rows by default")
+    parser, running = parsers(__doc__, run, table, "all of at least 250 rows by default")
     running.add_argument("--model", choices=MODELS, default="linear")
     running.add_argument("--share", type=float, default=1.0, help="of the planted errors; 0: none")
-    running.add_argument("--draws", type=int, default=5, help="how many")
-    printing = commands.add_parser("table", help="print the records as Markdown tables")
-    printing.set_defaults(command=table)
-    printing.add_argument("--out", type=Path, required=True, help="folder of records")
-    arguments = parser.parse_args()
-    if arguments.command is run:
-        if arguments.data is None:
-            parser.error("name the folder of the data sets: --data, or SEMIORDINAL_DATA.")
-        arguments.data = Path(arguments.data)
-    arguments.command(arguments)
+    follow(parser)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ CPU_SECONDS = 300  # of a fault that makes the tests slow, which is found so
 MODULES = {
     "_risk/margins.py": ["test_margins.py", "test_losses.py"],
     "_risk/links.py": ["test_links.py", "test_losses.py"],
+    "_risk/weighted_loss.py": ["test_losses.py", "test_risks.py", "test_objective.py"],
     "_risk/losses.py": ["test_losses.py", "test_risks.py", "test_objective.py"],
     "_risk/risks.py": ["test_risks.py", "test_objective.py"],
     "_risk/empirical_risk.py": ["test_risks.py", "test_objective.py", "test_newton.py"],

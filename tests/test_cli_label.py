@@ -147,6 +147,14 @@ def test_classes_that_are_numbers_are_typed_as_such(table, monkeypatch):
     assert labels(table)[0] == "5"
 
 
+def test_intervals_of_classes_are_typed_by_their_ends(table, monkeypatch):
+    answers = ["5..3", "3..9", "..", "4 .. 5", "..4", "3..", "q"]
+    monkeypatch.setattr("builtins.input", scripted(answers))
+    told = semiordinal("label", table, "--target", "quality", "--order", "3,4,5").out
+    assert told.count("is no class. Type one of 3, 4, 5") == 3
+    assert [label for label in labels(table) if ".." in label] == ["4..5", "..4", "3.."]
+
+
 @pytest.mark.parametrize("marks", ["\ufeff", ""])
 def test_form_of_the_file_is_kept(tmp_path, marks):
     path = tmp_path / "t.csv"

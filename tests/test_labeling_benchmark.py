@@ -11,7 +11,9 @@ import pytest
 from benchmark_scripts import load_script
 from semiordinal import LinearOrdinalClassifier
 
-labeling, strategies, doubts = (load_script(n) for n in ("labeling", "strategies", "doubts"))
+labeling, strategies, doubts, intervals = (
+    load_script(name) for name in ("labeling", "strategies", "doubts", "intervals")
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +70,31 @@ def test_planted_errors_are_as_many_and_as_far_as_said():
     two = rng.integers(0, 2, 100)
     assert set(doubts.plant(two, 2, 1.0, rng)) == {0, 1}
     assert pd.Series(moved).max() <= 4
+
+
+@pytest.mark.parametrize("kind", intervals.KINDS)
+def test_planted_intervals_hold_the_class_and_leave_two_rows_of_each(kind):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 1000)
+    low, high = intervals.make_intervals(truth, kind, 5, rng).T
+    assert ((low <= truth) & (truth <= high)).all()
+    is_wide = low < high
+    assert (np.bincount(truth[~is_wide]) >= 2).all()
+    if kind == "at_least":
+        assert set(zip(low[is_wide].tolist(), high[is_wide].tolist(), strict=True)) == {(2, 4)}
+        assert is_wide[truth >= 2].mean() == pytest.approx(0.6, abs=0.06)
+    else:
+        assert set((high - low)[is_wide].tolist()) == {1}
+        for k, share in enumerate([0.3, 0.6, 0.6, 0.6, 0.3]):
+            assert is_wide[truth == k].mean() == pytest.approx(share, abs=0.1)
+
+
+def test_the_table_of_intervals(tmp_path, capsys):
+    errors = dict.fromkeys((f"{a}, {b}" for a in ("at", "cl") for b in intervals.METHODS), 0.5)
+    errors |= {"at, left out": 0.8, "at, intervals": 0.6, intervals.CONSTANT: 1.0}
+    record = {"classes": 5, "intervals": 15, "errors": errors}
+    (tmp_path / "either-60-0-a-set.json").write_text(json.dumps(record))
+    intervals.table(type("Arguments", (), {"out": tmp_path}))
+    printed = capsys.readouterr().out
+    assert "either, 60 labels, 25% intervals: 1 draws" in printed
+    assert "| at | 0.800 | 0.500 | 0.600 | 0.500 | 1 of 1 sets | 0 of 1 sets |" in printed

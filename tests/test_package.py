@@ -35,6 +35,7 @@ LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 MATHEMATICS = [
     "margins",
     "links",
+    "weighted_loss",
     "losses",
     "risks",
     "empirical_risk",

@@ -88,7 +88,8 @@ def predict_held_out(
 ) -> tuple[Any, HeldOutPredictions]:
     """Fit the model to the training rows of a split, and predict its test rows.
 
-    Rows count by their weights in both; the last step of a pipeline takes them.
+    Rows count by their weights in both; the last step of a pipeline takes them. Labels of two
+    columns, the lowest and the highest class, must be equal for test rows.
     """
     train, test = split
     name = "model__sample_weight" if hasattr(model, "named_steps") else "sample_weight"
@@ -99,7 +100,7 @@ def predict_held_out(
     if with_probabilities and hasattr(fitted, "predict_proba"):
         cumulative = ordered_probabilities(fitted, rows).cumsum(axis=1)[:, :-1]
     return fitted, HeldOutPredictions(
-        encode_labels(y[test], classes).codes,
+        encode_labels(y[test] if y.ndim == 1 else y[test, 0], classes).codes,
         encode_labels(fitted.predict(rows), classes).codes,
         cumulative,
         None if sample_weight is None else sample_weight[test],

@@ -17,8 +17,9 @@ import numpy as np
 from .._rows import Block, RowLabels, Rows, as_dense
 from .._utils.computing import workspace
 from .._utils.typing import Array
-from .losses import OrdinalLoss, ThresholdTerms, WeightedLoss
+from .losses import OrdinalLoss
 from .risks import Correction, LabelWeights, Risk
+from .weighted_loss import ThresholdTerms, WeightedLoss
 
 
 @dataclass(slots=True)
@@ -126,7 +127,7 @@ class RowSums:
     def __init__(self, loss: WeightedLoss, labels: RowLabels, design: Rows):
         self.loss = loss
         self.labels = labels
-        self._threshold_terms = ThresholdTerms(loss, labels.totals(len(loss.main) - 1))
+        self._threshold_terms = ThresholdTerms(loss, labels.code_totals(len(loss.main)))
         self._linear = np.zeros(design.n_columns)
         if loss.linear is not None:
             self._linear = -_linear_sum(design, labels, loss)
@@ -225,11 +226,12 @@ def risk_on_rows(
 ) -> EmpiricalRisk:
     """A risk over labelled and unlabelled rows; over labelled ones if it uses no others."""
     if not risk.unlabeled_weight and labels.n_unlabeled:
-        labeled = np.flatnonzero(labels.codes >= 0)
+        labeled = labels.with_label
         design, labels = design.take(labeled), labels.take(labeled)
     design = design.materialize()
     totals = labels.totals(len(class_prior))
-    table = risk.label_weights(totals[:-1], float(totals[-1]), class_prior)
+    table = risk.label_weights(totals[:-1], float(totals[-1]), class_prior, labels.interval_totals)
+    loss = loss.with_intervals(labels.intervals)
     return EmpiricalRisk(design, labels, loss, table, risk.correction)
 
 
@@ -270,7 +272,7 @@ def _linear_sum(design: Rows, labels: RowLabels, loss: WeightedLoss) -> Array:
 
 
 def _quadratic_moments(design: Rows, labels: RowLabels, main: Array, n_scores: int) -> _Quadratic:
-    totals = labels.totals(len(main) - 1) @ main
+    totals = labels.code_totals(len(main)) @ main
     repeats = n_scores // main.shape[1]
     p = design.n_columns
     rows, gram = np.zeros((p, main.shape[1])), np.zeros((p, p))

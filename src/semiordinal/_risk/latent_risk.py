@@ -10,8 +10,9 @@ import numpy as np
 
 from .._rows import RowLabels
 from .._utils.typing import Array
-from .losses import LossSum, OrdinalLoss, ThresholdTerms
+from .losses import OrdinalLoss
 from .risks import Correction, LabelWeights
+from .weighted_loss import LossSum, ThresholdTerms
 
 
 class LatentRisk:
@@ -85,7 +86,7 @@ class _LatentPart:
         self._linear = None
         if self._loss.linear is not None:
             self._linear = -labels.gather_column(self._loss.linear.sum(axis=1))
-        self._threshold_terms = ThresholdTerms(self._loss, labels.totals(len(table) - 1))
+        self._threshold_terms = ThresholdTerms(self._loss, labels.code_totals(len(table)))
 
     def evaluate(self, latent: Array, thresholds: Array) -> LossSum:
         used = latent if self._rows is None else latent[self._rows]

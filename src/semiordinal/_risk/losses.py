@@ -18,6 +18,10 @@ them. Three facts make this possible:
 
 The last holds for the logit link only; with others the loss is `LinkLoss`, whose label weights
 stay as they are.
+
+A label may also be an interval of classes, a to b. AT then counts the thresholds that it decides,
+``Σ_{i<a} ℓ(−α_i) + Σ_{i≥b} ℓ(α_i)``, and CL is the likelihood of the interval,
+``−log(σ(α_b) − σ(α_{a−1}))``. A loss `with_intervals` has a column for each after the classes.
 """
 
 from __future__ import annotations
@@ -25,194 +29,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from .._utils.checks import check_choice
 from .._utils.computing import Allocate, fresh
-from .._utils.typing import Array
+from .._utils.typing import Array, Codes
 from .links import Link, get_link
-from .margins import Absolute, GapLoss, Logistic, Margin, Square, get_margin
+from .margins import Absolute, Logistic, Margin, Square, get_margin
+from .weighted_loss import (
+    GAP_LOSS,
+    NO_PAIRS,
+    LossSum,
+    WeightedLoss,
+    gaps_between,
+    scatter,
+)
 
 # Weights this much smaller than the largest are rounding of an exact cancellation.
 _CANCELLED = 1e-13
-
-GAP_LOSS = GapLoss()
-
-
-@dataclass(slots=True)
-class LossSum:
-    """A weighted sum of ψ over rows, and its derivatives in the latent scores f and in θ.
-
-    ``curvature`` (n, m) holds the row sums of the Hessian in the scores α of each row: summed
-    again they are the second derivatives in f, their negative the mixed ones. The Hessian is
-    diagonal, unless ``coupling`` (m − 1,) says what neighbouring thresholds have in common,
-    summed over the rows.
-    """
-
-    value: float
-    latent_gradient: Array
-    threshold_gradient: Array
-    curvature: Array | None = None
-    coupling: Array | None = None
-
-    @property
-    def threshold_hessian(self) -> Array:
-        """Second derivatives in θ, (m, m)."""
-        assert self.curvature is not None
-        hessian = np.diag(self.curvature.sum(axis=0))
-        if self.coupling is not None:
-            hessian -= _between_neighbors(self.coupling)
-        return hessian
-
-    def add(self, other: LossSum, factor: float = 1.0) -> None:
-        """Add a multiple of another sum, without curvature, over the same rows."""
-        self.value += factor * other.value
-        self.latent_gradient = self.latent_gradient + factor * other.latent_gradient
-        self.threshold_gradient = self.threshold_gradient + factor * other.threshold_gradient
-
-
-@dataclass(frozen=True)
-class WeightedLoss:
-    """A loss times a table of label weights; rows of the tables are label codes."""
-
-    margin: Margin
-    main: Array  # (T, m), or (T, 1) where a row has one weight for all its scores
-    mirror: Array | None = None  # (T, m)
-    linear: Array | None = None  # (T, m)
-    constant: Array | None = None  # (T,)
-    gap: Array | None = None  # (T, K)
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether no weight of a convex term is negative."""
-        tables = [table for table in (self.main, self.mirror) if table is not None]
-        return all(bool((table >= 0).all()) for table in tables)
-
-    @property
-    def is_quadratic(self) -> bool:
-        """Whether it is a quadratic function of the scores."""
-        return isinstance(self.margin, Square)
-
-    def contract(
-        self,
-        latent: Array,
-        thresholds: Array,
-        main: Array,
-        mirror: Array | None,
-        order: int,
-        allocate: Allocate = fresh,
-    ) -> LossSum:
-        """The terms in ℓ for rows whose weights are ``main`` and ``mirror``.
-
-        The linear, constant and gap terms are not included: they depend on the rows only
-        through sums that never change (see `ThresholdTerms`). ``allocate`` gives memory for
-        temporary arrays and for the curvature.
-        """
-        contract = self.margin.contract
-        value, gradient, curvature = contract(latent, thresholds, main, order, allocate)
-        if mirror is not None:
-            mirrored = contract(-latent, -thresholds, mirror, order, allocate)
-            value += mirrored[0]
-            gradient -= mirrored[1]
-            if curvature is not None and mirrored[2] is not None:
-                curvature += mirrored[2]
-        return LossSum(value, -gradient.sum(axis=1), gradient.sum(axis=0), curvature)
-
-    def slopes(
-        self, scores: Array, gather: Callable[[Array], Array] = lambda table: table
-    ) -> Array:
-        """Derivatives in the scores of what each row adds, with all terms: (..., m).
-
-        Parameters
-        ----------
-        scores : array of shape (..., m)
-        gather : callable
-            From a table to the weights of the rows, which broadcast to the scores; by default
-            the table itself, whose rows are then the last axis but one.
-        """
-        slopes = self.margin.derivative(scores) * gather(self.main)
-        if self.mirror is not None:
-            slopes = slopes - self.margin.derivative(-scores) * gather(self.mirror)
-        if self.linear is not None:
-            slopes = slopes + gather(self.linear)
-        if self.gap is not None and scores.shape[-1] > 1:
-            weights = gather(self.gap)[..., 1:-1]
-            slope = weights * GAP_LOSS.derivative(np.diff(scores, axis=-1))
-            slopes[..., 1:] += slope
-            slopes[..., :-1] -= slope
-        return slopes
-
-    def bends(self, scores: Array, gather: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """The Hessian in its scores of what each row adds, with all terms.
-
-        It is tridiagonal: the diagonal (n, m), and what is beside it (n, m − 1).
-        """
-        diagonal = self.margin.curvature(scores) * gather(self.main)
-        if self.mirror is not None:
-            diagonal = diagonal + self.margin.curvature(-scores) * gather(self.mirror)
-        beside = np.zeros((*scores.shape[:-1], scores.shape[-1] - 1))
-        if self.gap is not None and scores.shape[-1] > 1:
-            beside = -gather(self.gap)[..., 1:-1] * GAP_LOSS.curvature(np.diff(scores, axis=-1))
-            diagonal[..., 1:] -= beside
-            diagonal[..., :-1] -= beside
-        return diagonal, beside
-
-    def row_gradients(
-        self, rows: Array, coef: Array, thresholds: Array, gather: Callable[[Array], Array]
-    ) -> Array:
-        """Gradients in coefficients and thresholds of what each row adds: (n, p + m)."""
-        slopes = self.slopes(thresholds - (rows @ coef)[:, None], gather)
-        n, p = rows.shape
-        gradients = np.empty((n, p + slopes.shape[1]))
-        np.multiply(rows, -slopes.sum(axis=1, keepdims=True), out=gradients[:, :p])
-        gradients[:, p:] = slopes
-        return gradients
-
-
-class ThresholdTerms:
-    """The constant terms of a weighted loss and those in the thresholds alone, over all rows.
-
-    Parameters
-    ----------
-    loss : WeightedLoss
-    totals : array of shape (T,)
-        Weights of the rows, summed for each label code.
-    """
-
-    def __init__(self, loss: WeightedLoss, totals: Array):
-        self._constant = 0.0 if loss.constant is None else float(totals @ loss.constant)
-        self._linear = np.zeros(1) if loss.linear is None else totals @ loss.linear
-        self._gap_weights = None if loss.gap is None else (totals @ loss.gap)[1:-1]
-
-    def evaluate(self, thresholds: Array, order: int) -> tuple[float, Array, Array | None]:
-        """Value, gradient and, for order 2, Hessian, which is tridiagonal."""
-        m = len(thresholds)
-        gradient = np.zeros(m) + self._linear
-        hessian = np.zeros((m, m)) if order >= 2 else None
-        value = self._constant + float(thresholds @ gradient)
-        weights = self._gap_weights
-        if weights is None or m == 1:
-            return value, gradient, hessian
-        gaps = np.where(weights != 0, np.diff(thresholds), 1.0)
-        if (gaps <= 0).any():
-            return np.inf, gradient, hessian
-        value += float(weights @ GAP_LOSS.value(gaps))
-        slope = weights * GAP_LOSS.derivative(gaps)
-        gradient[1:] += slope
-        gradient[:-1] -= slope
-        if hessian is not None:
-            hessian += _between_neighbors(weights * GAP_LOSS.curvature(gaps))
-        return value, gradient, hessian
-
-
-def _between_neighbors(curvature: Array) -> Array:
-    """The Hessian in θ of functions of its gaps, which bend by ``curvature`` each."""
-    difference = np.diff(np.eye(len(curvature) + 1), axis=0)
-    hessian: Array = difference.T * curvature @ difference
-    return hessian
 
 
 def _drop_cancelled(table: Array, reference: Array) -> Array:
@@ -229,16 +66,35 @@ class OrdinalLoss(ABC):
     has_gap_term: ClassVar[bool] = False
     uses_margin: ClassVar[bool] = True
 
+    takes_intervals: ClassVar[bool] = False
+
     def __init__(self, margin: Margin):
         self.margin = margin
+        self.intervals: Codes = NO_PAIRS
 
     @abstractmethod
     def values(self, scores: Array) -> Array:
-        """ψ(α, y) for every row and every class: (n, K−1) scores to (n, K) losses."""
+        """ψ(α, y) for every row and every label: (n, K−1) scores to (n, K + M) losses."""
 
     @abstractmethod
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        """The loss times a (T, K) table of label weights."""
+        """The loss times a (T, K + M) table of label weights."""
+
+    def with_intervals(self, intervals: Codes) -> OrdinalLoss:
+        """The loss of K classes and, after them, M intervals of classes (M, 2)."""
+        if len(intervals) and not self.takes_intervals:
+            raise ValueError(
+                f"loss={self.name!r} takes no labels that are intervals of classes. Use loss='at' "
+                "or 'cl', or leave these rows without a label."
+            )
+        other = copy(self)
+        other.intervals = intervals
+        return other
+
+    def spans(self, n_labels: int) -> Codes:
+        """Lowest and highest class of each label: (K + M, 2)."""
+        classes = np.arange(n_labels - len(self.intervals))
+        return np.vstack([np.column_stack([classes, classes]), self.intervals])
 
     def smoothed(self, width: float) -> OrdinalLoss:
         """The same loss on a margin smoothed over ``width``."""
@@ -260,15 +116,18 @@ class _ThresholdLoss(OrdinalLoss):
     """``Σ_i plus[y,i] ℓ(α_i) + minus[y,i] ℓ(−α_i)`` with 0/1 incidence matrices."""
 
     @abstractmethod
-    def incidence(self, n_classes: int) -> tuple[Array, Array]:
-        """``plus`` and ``minus``, each (K, K−1)."""
+    def incidence(self, spans: Codes, n_thresholds: int) -> tuple[Array, Array]:
+        """``plus`` and ``minus`` of labels, each (K + M, K−1)."""
 
     def values(self, scores: Array) -> Array:
-        plus, minus = self.incidence(scores.shape[1] + 1)
+        m = scores.shape[1]
+        plus, minus = self.incidence(self.spans(m + 1 + len(self.intervals)), m)
         return self.margin.value(scores) @ plus.T + self.margin.value(-scores) @ minus.T
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        plus, minus = self.incidence(label_weights.shape[1])
+        n_labels = label_weights.shape[1]
+        m = n_labels - len(self.intervals) - 1
+        plus, minus = self.incidence(self.spans(n_labels), m)
         odd = self.margin.linear_odd
         if odd is None:
             return WeightedLoss(self.margin, label_weights @ plus, label_weights @ minus)
@@ -289,10 +148,12 @@ class AllThreshold(_ThresholdLoss):
 
     name = "at"
     task = "absolute"
+    takes_intervals = True
 
-    def incidence(self, n_classes: int) -> tuple[Array, Array]:
-        below = np.tril(np.ones((n_classes, n_classes - 1)), -1)
-        return 1 - below, below
+    def incidence(self, spans: Codes, n_thresholds: int) -> tuple[Array, Array]:
+        (low, high), thresholds = spans.T, np.arange(n_thresholds)
+        above, below = thresholds >= high[:, None], thresholds < low[:, None]
+        return above.astype(np.float64), below.astype(np.float64)
 
     @property
     def has_probabilities(self) -> bool:
@@ -305,9 +166,10 @@ class ImmediateThreshold(_ThresholdLoss):
     name = "it"
     task = "zero_one"
 
-    def incidence(self, n_classes: int) -> tuple[Array, Array]:
-        eye = np.eye(n_classes)
-        return eye[:, :-1], eye[:, 1:]
+    def incidence(self, spans: Codes, n_thresholds: int) -> tuple[Array, Array]:
+        low, high = spans.T
+        eye = np.eye(n_thresholds + 1)
+        return eye[high, :-1], eye[low, 1:]
 
 
 class CumulativeLink(ImmediateThreshold):
@@ -317,21 +179,31 @@ class CumulativeLink(ImmediateThreshold):
     task = "absolute"
     has_gap_term = True
     uses_margin = False
+    takes_intervals = True
 
     def __init__(self) -> None:
         super().__init__(Logistic())
 
     def values(self, scores: Array) -> Array:
         values = super().values(scores)
-        values[:, 1:-1] += GAP_LOSS.value(np.diff(scores, axis=1))
+        inner, ends = _inner_labels(self.spans(values.shape[1]))
+        values[:, inner] += GAP_LOSS.value(gaps_between(scores, ends))
         return values
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        return replace(super().weigh(label_weights), gap=label_weights)
+        inner, ends = _inner_labels(self.spans(label_weights.shape[1]))
+        return replace(super().weigh(label_weights), gap=label_weights[:, inner], ends=ends)
 
     @property
     def has_probabilities(self) -> bool:
         return True
+
+
+def _inner_labels(spans: Codes) -> tuple[Codes, Codes]:
+    """Labels that lie between two thresholds, and these thresholds, (G, 2)."""
+    ends = np.column_stack([spans[:, 0] - 1, spans[:, 1]])
+    inner = np.flatnonzero((ends[:, 0] >= 0) & (ends[:, 1] < spans.max()))
+    return inner, ends[inner]
 
 
 class LinkLoss(OrdinalLoss):
@@ -341,16 +213,20 @@ class LinkLoss(OrdinalLoss):
     task = "absolute"
     has_gap_term = True
     uses_margin = False
+    takes_intervals = True
 
     def __init__(self, link: Link):
         super().__init__(link)
         self.link = link
 
     def values(self, scores: Array) -> Array:
-        return -log_probabilities(self.link, scores)
+        spans = self.spans(scores.shape[1] + 1 + len(self.intervals))
+        return -log_probabilities(self.link, scores, spans)
 
     def weigh(self, label_weights: Array) -> WeightedLoss:
-        return WeightedLinkLoss(self.link, label_weights)
+        spans = self.spans(label_weights.shape[1])
+        _, ends = _inner_labels(spans)
+        return WeightedLinkLoss(self.link, label_weights, ends=ends, spans=spans)
 
     @property
     def has_probabilities(self) -> bool:
@@ -359,10 +235,12 @@ class LinkLoss(OrdinalLoss):
 
 @dataclass(frozen=True)
 class WeightedLinkLoss(WeightedLoss):
-    """CL with any link times a table of label weights, which is ``main`` (T, K).
+    """CL with any link times a table of label weights, which is ``main`` (T, K + M).
 
-    A class lies between two scores, so the Hessian of a row has entries beside its diagonal.
+    A label lies between two scores, so the Hessian of a row has entries beside its diagonal.
     """
+
+    spans: Codes = field(default_factory=lambda: NO_PAIRS)  # of the labels, (K + M, 2)
 
     @property
     def link(self) -> Link:
@@ -391,9 +269,9 @@ class WeightedLinkLoss(WeightedLoss):
             total.value = np.inf
         if order >= 2:
             total.curvature, beside = self._bends(scores, main, above, below)
-            total.curvature[:, 1:] += beside
-            total.curvature[:, :-1] += beside
-            total.coupling = beside.sum(axis=0)
+            for end in self.ends.T:
+                scatter(beside, end, total.curvature)
+            total.coupling, total.ends = beside.sum(axis=0), self.ends
         return total
 
     def slopes(
@@ -407,42 +285,66 @@ class WeightedLinkLoss(WeightedLoss):
         return self._bends(scores, gather(self.main), above, below)
 
     def _ratios(self, scores: Array) -> tuple[Array, Array, Array]:
-        """Log probabilities (…, K), and F' at each score over the probability of the class below
-        it and over that of the class above it (…, K − 1)."""
-        logs = log_probabilities(self.link, scores)
-        density = self.link.log_density(scores)
+        """Log probabilities of the labels, and F' at the score above each and at that below it over
+        its probability, zero where there is none: (…, K + M) each."""
+        logs = log_probabilities(self.link, scores, self.spans)
+        density = np.full((*scores.shape[:-1], scores.shape[-1] + 2), -np.inf)
+        density[..., 1:-1] = self.link.log_density(scores)
         possible = np.where(np.isneginf(logs), np.inf, logs)
+        low, high = self.spans.T
         with np.errstate(over="ignore"):
-            return logs, np.exp(density - possible[..., :-1]), np.exp(density - possible[..., 1:])
+            return (
+                logs,
+                np.exp(density[..., high + 1] - possible),
+                np.exp(density[..., low] - possible),
+            )
 
-    @staticmethod
-    def _slopes(weights: Array, above: Array, below: Array) -> Array:
-        return weights[..., 1:] * below - weights[..., :-1] * above
+    def _slopes(self, weights: Array, above: Array, below: Array) -> Array:
+        lower, upper = self._bounded
+        rising, falling = weights * below, weights * above
+        slopes = np.zeros((*rising.shape[:-1], self.spans.max()))
+        scatter(rising[..., lower], self.spans[lower, 0] - 1, slopes)
+        scatter(-falling[..., upper], self.spans[upper, 1], slopes)
+        return slopes
 
     def _bends(
         self, scores: Array, weights: Array, above: Array, below: Array
     ) -> tuple[Array, Array]:
         bend = self.link.log_density_slope(scores)
-        diagonal = weights[..., :-1] * above * (above - bend)
-        diagonal += weights[..., 1:] * below * (below + bend)
-        return diagonal, -weights[..., 1:-1] * above[..., 1:] * below[..., :-1]
+        lower, upper = self._bounded
+        diagonal = np.zeros_like(scores)
+        at, ratio = self.spans[upper, 1], above[..., upper]
+        scatter(weights[..., upper] * ratio * (ratio - bend[..., at]), at, diagonal)
+        at, ratio = self.spans[lower, 0] - 1, below[..., lower]
+        scatter(weights[..., lower] * ratio * (ratio + bend[..., at]), at, diagonal)
+        inner = np.intersect1d(lower, upper)
+        return diagonal, -(weights * above * below)[..., inner]
+
+    @property
+    def _bounded(self) -> tuple[Codes, Codes]:
+        """Labels that have a score below them, and those that have one above."""
+        low, high = self.spans.T
+        return np.flatnonzero(low > 0), np.flatnonzero(high < self.spans.max())
 
 
-def log_probabilities(link: Link, scores: Array) -> Array:
-    """``log(F(α_y) − F(α_{y−1}))`` of every class: (…, K − 1) scores to (…, K).
+def log_probabilities(link: Link, scores: Array, spans: Codes) -> Array:
+    """``log(F(α_b) − F(α_{a−1}))`` of labels a to b: (…, K − 1) scores to (…, K + M).
 
-    It is −∞ where the scores of a class are equal or not in order.
+    It is −∞ where the scores of a label are equal or not in order.
     """
-    below, above = link.log_cdf(scores), link.log_survival(scores)
-    logs = np.empty((*scores.shape[:-1], scores.shape[-1] + 1))
-    logs[..., 0], logs[..., -1] = below[..., 0], above[..., -1]
+    shape = (*scores.shape[:-1], scores.shape[-1] + 2)
+    below, above = np.full(shape, -np.inf), np.full(shape, -np.inf)  # also before and after all
+    below[..., 1:-1], below[..., -1] = link.log_cdf(scores), 0.0
+    above[..., 1:-1], above[..., 0] = link.log_survival(scores), 0.0
+    low, high = spans[:, 0], spans[:, 1] + 1
     with np.errstate(divide="ignore", invalid="ignore"):
         # The difference of two small numbers keeps its digits; in the upper tail, those of 1 − F.
-        of_cdf = below[..., 1:] + np.log(-np.expm1(below[..., :-1] - below[..., 1:]))
-        of_survival = above[..., :-1] + np.log(-np.expm1(above[..., 1:] - above[..., :-1]))
-    in_upper_tail = above[..., :-1] < below[..., :-1]
-    inner = np.where(in_upper_tail, of_survival, of_cdf)
-    logs[..., 1:-1] = np.where(np.diff(scores, axis=-1) > 0, inner, -np.inf)
+        of_cdf = below[..., high] + np.log(-np.expm1(below[..., low] - below[..., high]))
+        of_survival = above[..., low] + np.log(-np.expm1(above[..., high] - above[..., low]))
+    logs = np.where(above[..., low] < below[..., low], of_survival, of_cdf)
+    logs[..., high == shape[-1] - 1] = above[..., low[high == shape[-1] - 1]]
+    inner, ends = _inner_labels(spans)
+    logs[..., inner] = np.where(gaps_between(scores, ends) > 0, logs[..., inner], -np.inf)
     return logs
 
 

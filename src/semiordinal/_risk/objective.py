@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logit
 
+from .._rows.intervals import IntervalTotals
 from .._utils.typing import Array
 from .empirical_risk import EmpiricalRisk
 from .losses import OrdinalLoss
@@ -326,13 +327,16 @@ class Objective:
     def class_totals(self) -> Array:
         """Label weights of each class over all rows: what the risk takes the priors to be."""
         weights = self.risk.label_weights.at_slope(1.0).main
-        return self.risk.labels.totals(len(weights) - 1) @ weights
+        totals = self.risk.labels.code_totals(len(weights)) @ weights
+        n_classes = len(totals) - len(self.risk.loss.intervals)
+        intervals = IntervalTotals(self.risk.loss.intervals, totals[n_classes:])
+        return totals[:n_classes] + intervals.spread_evenly(n_classes)
 
     def coef_and_thresholds(self, variables: Array) -> tuple[Array, Array]:
         """Coefficients and all K − 1 thresholds, on the scale of the rows."""
         coef, thresholds = self.coordinates.to_rows(variables)
         if self.risk.loss.unit_gaps:
             first = thresholds[0] - self.coordinates.threshold_map.offset[0]
-            thresholds = first + np.arange(self.risk.label_weights.n_classes - 1)
+            thresholds = first + np.arange(self.risk.label_weights.main.shape[1] - 1)
         # Sums of gaps of zero may fall by a rounding.
         return coef, np.maximum.accumulate(thresholds)

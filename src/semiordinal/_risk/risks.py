@@ -11,6 +11,10 @@ Parts, with counts n_y, n_U and priors π_y, and k the removed class:
 - U: 1/n_U at k, on unlabelled rows.
 - L2: π_y/n_y at k, on rows of class y ≠ k.
 
+Rows whose label is an interval of classes, each of M, have a row of the table too, before the last,
+and a column after those of the classes. They count in SV, like rows with a class; with π_y/n_y, the
+counts n_y have intervals dealt out by class shares, and the weight is π/n of all their classes.
+
 LU without k is L1 + U − L2; SEMI is γ LU + (1 − γ) SV. The part U − L2 estimates a mean
 loss, which is at least zero, but its estimate may be negative; a `Correction` says what
 such an estimate counts as.
@@ -25,6 +29,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows.intervals import NO_INTERVALS, IntervalTotals
 from .._utils.checks import check_choice
 from .._utils.typing import Array
 from .losses import OrdinalLoss
@@ -32,6 +37,7 @@ from .losses import OrdinalLoss
 CORRECTIONS = ("none", "non_negative", "leaky", "absolute")
 REMOVED_CLASSES = ("smallest", "largest", "median")
 SUPERVISED_WEIGHTS = ("rows", "prior")
+_NONE = IntervalTotals(NO_INTERVALS, np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -88,13 +94,9 @@ class Differentiable(Protocol):
 class LabelWeights:
     """The table of a risk: ``main + factor · correction(corrected)``."""
 
-    main: Array  # (K + 1, K)
-    corrected: Array | None = None  # (K + 1, K), U − L2
+    main: Array  # (K + M + 1, K + M)
+    corrected: Array | None = None  # of the same shape, U − L2
     factor: float = 0.0
-
-    @property
-    def n_classes(self) -> int:
-        return self.main.shape[1]
 
     def at_slope(self, slope: float) -> LabelWeights:
         """The weights without correction of the risk where the correction has that slope."""
@@ -142,26 +144,40 @@ class Risk:
     weighting: str = "rows"
 
     def label_weights(
-        self, class_counts: Array, n_unlabeled: float, class_prior: Array
+        self,
+        class_counts: Array,
+        n_unlabeled: float,
+        class_prior: Array,
+        intervals: IntervalTotals = _NONE,
     ) -> LabelWeights:
         gamma = self.unlabeled_weight
         prior = class_prior if self.weighting == "prior" else None
-        main = (1 - gamma) * supervised_weights(class_counts, prior)
+        main = (1 - gamma) * supervised_weights(class_counts, prior, intervals)
         if gamma == 0:
             return LabelWeights(main)
-        first = labeled_weights(class_counts, class_prior, self.removed)
+        counts = class_counts, class_prior, self.removed
+        n_intervals = len(intervals.ends)
+        first = _without_intervals(labeled_weights(*counts), n_intervals)
         rest = unlabeled_weights(class_counts, n_unlabeled, class_prior, self.removed)
+        rest = _without_intervals(rest, n_intervals)
         main += gamma * first
         if self.correction is None:
             return LabelWeights(main + gamma * rest)
         return LabelWeights(main, corrected=rest, factor=gamma)
 
 
-def supervised_weights(class_counts: Array, class_prior: Array | None = None) -> Array:
+def supervised_weights(
+    class_counts: Array, class_prior: Array | None = None, intervals: IntervalTotals = _NONE
+) -> Array:
     """SV: every row alike, or every class by its prior."""
     if class_prior is None:
-        return _at_own_label(np.full(len(class_counts), 1 / class_counts.sum()))
-    return _at_own_label(_per_row(class_counts, class_prior, class_counts > 0))
+        n_labels = len(class_counts) + len(intervals.ends)
+        total = class_counts.sum() + intervals.totals.sum()
+        return _at_own_label(np.full(n_labels, 1 / total))
+    expected = intervals.expected_counts(class_counts)
+    inside = intervals.members(len(class_counts))
+    shares, counts = (np.append(each, inside @ each) for each in (class_prior, expected))
+    return _at_own_label(_per_row(counts, shares, counts > 0))
 
 
 def labeled_weights(class_counts: Array, class_prior: Array, removed: int) -> Array:
@@ -182,10 +198,17 @@ def unlabeled_weights(
 
 
 def _at_own_label(row_weights: Array) -> Array:
-    n_classes = len(row_weights)
-    table = np.zeros((n_classes + 1, n_classes))
+    n_labels = len(row_weights)
+    table = np.zeros((n_labels + 1, n_labels))
     np.fill_diagonal(table, row_weights)
     return table
+
+
+def _without_intervals(table: Array, n_intervals: int) -> Array:
+    """A table of classes as one that gives intervals no weight."""
+    zeros = np.zeros((n_intervals, table.shape[1]))
+    longer = np.vstack([table[:-1], zeros, table[-1:]])
+    return np.hstack([longer, np.zeros((len(longer), n_intervals))])
 
 
 def _per_row(class_counts: Array, class_prior: Array, included: NDArray[np.bool_]) -> Array:

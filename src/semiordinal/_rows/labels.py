@@ -111,6 +111,12 @@ def labels_as_column(y: Any) -> NDArray[Any]:
         values = np.asarray(y)
         if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
             values = np.asarray(y, dtype=object)  # keeps None apart from "None"
+    if values.ndim == 2 and values.shape[1] == 2:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {values.shape} instead. Two columns, "
+            "the lowest and the highest class of each row, are labels to fit some classifiers to; "
+            "here give each row one class, or NaN."
+        )
     if values.ndim != 1:
         values = column_or_1d(values, warn=True)
     floats = values if values.dtype.kind == "f" else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._utils.typing import Array, Codes
+from .intervals import NO_INTERVALS, IntervalTotals
 
 if TYPE_CHECKING:
     from .stream import Stream
@@ -172,12 +173,14 @@ class ArraySums:
 class RowLabels:
     """Label codes of the rows (−1 where unlabelled) and their weights (None for ones).
 
-    ``n_more`` rows without a label, each of weight one, may follow.
+    ``n_more`` rows without a label, each of weight one, may follow. Codes below −1 stand for
+    ``intervals`` of classes, given by their ends (M, 2).
     """
 
     codes: Codes
     weights: Array | None = None
     n_more: int = 0
+    intervals: Codes = field(default_factory=lambda: NO_INTERVALS)
 
     @property
     def n_rows(self) -> int:
@@ -186,11 +189,12 @@ class RowLabels:
     @property
     def head(self) -> RowLabels:
         """The labels without the rows that follow."""
-        return self if not self.n_more else RowLabels(self.codes, self.weights)
+        return self if not self.n_more else replace(self, n_more=0)
 
     def part(self, rows: slice) -> RowLabels:
         """The labels of consecutive rows."""
-        return RowLabels(self.codes[rows], None if self.weights is None else self.weights[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return RowLabels(self.codes[rows], weights, intervals=self.intervals)
 
     def gather(self, table: Array) -> Array:
         """Entries of a table by label, times the rows' weights; one row for all where equal."""
@@ -207,32 +211,54 @@ class RowLabels:
 
     @cached_property
     def _counts(self) -> tuple[NDArray[np.intp], Array]:
-        """Rows and summed weights by label, unlabelled first."""
+        """Rows and summed weights by label: intervals, unlabelled, and then the classes."""
         none_missing = not self.n_more and self.codes.min(initial=0) >= 0
-        bins = self.codes if none_missing else self.codes + 1
-        weighted = np.bincount(bins, self.weights, 1).astype(np.float64)
-        rows = weighted if self.weights is None else np.bincount(bins, minlength=1)
+        before = 0 if none_missing else self._n_before
+        bins = self.codes + before if before else self.codes
+        weighted = np.bincount(bins, self.weights, max(before, 1)).astype(np.float64)
+        rows = weighted if self.weights is None else np.bincount(bins, minlength=max(before, 1))
         if none_missing:
-            rows, weighted = np.concatenate([[0], rows]), np.concatenate([[0.0], weighted])
+            zeros = np.zeros(self._n_before)
+            rows, weighted = np.concatenate([zeros, rows]), np.concatenate([zeros, weighted])
         if self.n_more:
             rows, weighted = rows.copy(), weighted.copy()
-            rows[0] += self.n_more
-            weighted[0] += self.n_more
+            rows[self._n_before - 1] += self.n_more
+            weighted[self._n_before - 1] += self.n_more
         return rows.astype(np.intp), weighted
+
+    @property
+    def _n_before(self) -> int:
+        """Codes below zero."""
+        return len(self.intervals) + 1
 
     @cached_property
     def present(self) -> Codes:
         """Codes that some row has."""
-        return np.flatnonzero(self._counts[0]) - 1
+        return np.flatnonzero(self._counts[0]) - self._n_before
 
     @property
     def n_unlabeled(self) -> int:
-        return int(self._counts[0][0])
+        return int(self._counts[0][self._n_before - 1])
+
+    @property
+    def n_interval(self) -> int:
+        """Rows whose label is an interval of classes."""
+        return int(self._counts[0][: self._n_before - 1].sum())
+
+    @property
+    def interval_totals(self) -> IntervalTotals:
+        """The intervals, and the summed weights of the rows of each."""
+        return IntervalTotals(self.intervals, self._counts[1][: self._n_before - 1])
+
+    @property
+    def with_label(self) -> Codes:
+        """Rows that have a label, be it a class or an interval of classes."""
+        return np.flatnonzero(self.codes != -1)
 
     @property
     def most_common(self) -> int:
         """The code that most rows have."""
-        return int(np.argmax(self._counts[0])) - 1
+        return int(np.argmax(self._counts[0])) - self._n_before
 
     def groups(self) -> list[Codes]:
         """Rows of each label; where every row has a code of its own, all rows in one group."""
@@ -241,18 +267,44 @@ class RowLabels:
         return [np.flatnonzero(self.codes == code) for code in self.present]
 
     def totals(self, n_classes: int) -> Array:
-        """Summed weights by label, unlabelled last."""
+        """Summed weights of the classes, unlabelled last."""
         totals = np.zeros(n_classes + 1)
-        counts = self._counts[1]
-        totals[: len(counts) - 1], totals[-1] = counts[1:], counts[0]
+        before, of_classes = np.split(self._counts[1], [self._n_before])
+        totals[: len(of_classes)], totals[-1] = of_classes, before[-1]
         return totals
+
+    def code_totals(self, n_codes: int) -> Array:
+        """Summed weights by code: of the classes, the intervals and last the unlabelled rows."""
+        before, of_classes = np.split(self._counts[1], [self._n_before])
+        totals = np.zeros(n_codes)
+        totals[: len(of_classes)], totals[n_codes - len(before) :] = of_classes, before
+        return totals
+
+    def expected_totals(self, n_classes: int) -> Array:
+        """Summed weights of the classes, with intervals dealt out by class shares."""
+        return self.interval_totals.expected_counts(self.totals(n_classes)[:-1])
+
+    def with_class(self, n_classes: int) -> RowLabels:
+        """Labels of the rows that have one class.
+
+        Where others have intervals of classes, they are weighted so that the classes have the
+        shares that they have with intervals dealt out: a class that was often told as an
+        interval has fewer rows than its share.
+        """
+        rows = np.flatnonzero(self.codes >= 0)
+        if not self.n_interval:
+            return self.take(rows)
+        counts, expected = self.totals(n_classes)[:-1], self.expected_totals(n_classes)
+        factors = np.divide(expected, counts, out=np.zeros(n_classes), where=counts > 0)
+        factors *= counts.sum() / expected.sum()
+        return replace(self.take(rows, factors[self.codes[rows]]), intervals=NO_INTERVALS)
 
     def take(self, rows: Codes, factors: Array | None = None) -> RowLabels:
         """Some of the rows, with their weights multiplied by factors."""
         weights = None if self.weights is None else self.weights[rows]
         if factors is not None:
             weights = factors if weights is None else weights * factors
-        return RowLabels(self.codes[rows], weights)
+        return RowLabels(self.codes[rows], weights, intervals=self.intervals)
 
 
 def latent_scores(design: RowsInMemory, coef: Array) -> Array:

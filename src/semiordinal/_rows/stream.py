@@ -223,7 +223,8 @@ class StreamedRows(Rows):
         codes = np.concatenate([some.codes, np.full(len(drawn), -1)])
         weight = np.full(len(drawn), self.tail.n_rows / len(drawn))
         assert some.weights is not None
-        return head.append(drawn), RowLabels(codes, np.concatenate([some.weights, weight]))
+        weights = np.concatenate([some.weights, weight])
+        return head.append(drawn), RowLabels(codes, weights, intervals=labels.intervals)
 
 
 def kernel_rows(inputs: MatrixRows | StreamedRows, kernel: KernelMap) -> Rows:

@@ -21,6 +21,7 @@ from .._utils.text import as_written
 from .._utils.typing import Array
 from .class_order import classes_of_codes
 from .cluster import DaskSource
+from .intervals import NO_INTERVALS, encode_intervals, interval_ends, refuse_intervals
 from .labels import encode_labels
 from .memory import BlockSum, MatrixRows
 from .parquet import ParquetSource
@@ -60,13 +61,19 @@ class TrainingRows:
 
     @property
     def n_labeled(self) -> int:
-        return self.labels.n_rows - self.n_unlabeled
+        """Rows that have a class; those with an interval of classes are not among them."""
+        return self.labels.n_rows - self.n_unlabeled - self.labels.n_interval
 
     @property
     def totals(self) -> tuple[Array, float]:
         """Summed weights of each class, and of the unlabelled rows."""
         totals = self.labels.totals(len(self.classes))
         return totals[:-1], float(totals[-1])
+
+    @property
+    def expected_counts(self) -> Array:
+        """Summed weights of each class, with intervals of classes dealt out by class shares."""
+        return self.labels.expected_totals(len(self.classes))
 
     def read(self, take_gram: bool, sample: DrawPartial | None = None) -> TrainingRows:
         """The rows with those of the source: after a first pass over it, or drawn from it.
@@ -101,9 +108,9 @@ class TrainingRows:
             return replace(self, matrix=self.in_memory.append(more), labels=labels)
         if self.n_unlabeled <= draw.size:
             return self
-        unlabeled = np.flatnonzero(self.labels.codes < 0)
+        unlabeled = np.flatnonzero(self.labels.codes == -1)
         drawn = unlabeled[drawn_rows(len(unlabeled), draw.size, draw.seed)]
-        rows = np.sort(np.concatenate([np.flatnonzero(self.labels.codes >= 0), drawn]))
+        rows = np.sort(np.concatenate([self.labels.with_label, drawn]))
         return replace(self, matrix=self.in_memory.take(rows), labels=self.labels.take(rows))
 
 
@@ -172,22 +179,29 @@ def weighted_labels(
         if not weights.all():
             positive = np.flatnonzero(weights)
             X, y, weights = _safe_indexing(X, positive), _take(y, positive), weights[positive]
-    classes = classes_of_codes(estimator, y, classes)
-    labels = encode_labels(y, classes, missing_label)
+    ends = interval_ends(y)
+    if ends is None:
+        classes = classes_of_codes(estimator, y, classes)
+        labels, intervals = encode_labels(y, classes, missing_label), NO_INTERVALS
+    else:
+        if not getattr(estimator, "_takes_intervals", False):
+            refuse_intervals(type(estimator).__name__)
+        labels, intervals = encode_intervals(ends, classes, missing_label)
     if len(labels.classes) < 2:
         raise ValueError(
             f"y holds one class only ({as_written(labels.classes[0])}). Label rows of at least "
             "one more class, or name all classes by classes=[...]."
         )
-    return X, RowLabels(labels.codes, weights), labels.classes
+    return X, RowLabels(labels.codes, weights, intervals=intervals), labels.classes
 
 
 def followed(labels: RowLabels, n_unlabeled: int) -> RowLabels:
     """The labels, followed by rows without."""
     codes = np.concatenate([labels.codes, np.full(n_unlabeled, -1)])
-    if labels.weights is None:
-        return RowLabels(codes)
-    return RowLabels(codes, np.concatenate([labels.weights, np.ones(n_unlabeled)]))
+    weights = labels.weights
+    if weights is not None:
+        weights = np.concatenate([weights, np.ones(n_unlabeled)])
+    return RowLabels(codes, weights, intervals=labels.intervals)
 
 
 def _with_source(

@@ -29,6 +29,7 @@ from .._rows.training import (
     training_rows,
 )
 from .._utils.checks import check_choice, check_count, check_flag, check_number
+from .._utils.text import join_names, pluralize
 from .._utils.typing import Array, Codes, Task
 from ..metrics import TASKS, expected_difference, population_weights
 from .columns import category_encoder
@@ -43,6 +44,7 @@ from .leaderboard import (
     with_errors,
 )
 from .members import check_members, cumulative_probabilities
+from .model_scores import takes_intervals
 from .stack_fitting import FittedStack, fit_stack, stack_folds
 from .stacking import average_log_odds, bounded_log_odds
 from .tuned import check_decision_parameters, without_zero_weights
@@ -144,8 +146,8 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
         Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
         class order.
-    n_labeled_, n_unlabeled_ : int
-        Rows that were learned from.
+    n_labeled_, n_interval_, n_unlabeled_ : int
+        Rows that were learned from: with a class, with an interval of classes, without a label.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had names.
@@ -171,6 +173,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     """
 
     _takes_sources = True
+    _takes_intervals = True
     _holds_rows_out = True
 
     def __init__(
@@ -207,8 +210,11 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, and in a pandas frame categories. Cells may be missing.
-        y : array-like of shape (n_samples,)
-            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        y : array-like of shape (n_samples,) or (n_samples, 2)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none. Intervals of
+            classes as `LinearOrdinalClassifier.fit` takes them, which the linear and kernel
+            models learn from; trees and boosting learn from rows that have one class, weighted
+            so that the classes have the shares that all labels say.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as two such rows. Models that take no weights are left out.
         X_unlabeled : array, sparse matrix, data frame or source of rows, optional
@@ -250,7 +256,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     def _fit_with_empty(self, empty: EmptyClasses, rows: TrainingRows, *given: Any) -> None:
         """Fit to the classes that have labels, and place the others by their shares."""
         others = empty.fit_others(self, *given)
-        unlabeled = rows.stacked()[np.flatnonzero(rows.labels.codes < 0)]
+        unlabeled = rows.stacked()[np.flatnonzero(rows.labels.codes == -1)]
         self.boundaries_ = empty.boundaries
         self.offsets_ = empty.offsets(others._log_odds(unlabeled))
         empty.place(self, self.offsets_)
@@ -311,20 +317,21 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
 
     def _store(self, rows: TrainingRows, stack: FittedStack) -> None:
         """Set the fitted attributes."""
-        counts, _ = rows.totals
+        counts = stack.labels.totals(len(rows.classes))[:-1]
         given = given_shares(self.class_prior, counts, rows.classes)
         if given is not None:
             warn_of_slight_priors(given, counts, rows.classes)
         self.class_order_ = rows.classes
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
+        self.n_interval_ = rows.labels.n_interval
         self.members_, self.estimators_ = stack.names, stack.estimators
         self.weights_, self.omitted_ = stack.weights(), stack.omitted
         self.offsets_, self.prior_share_ = np.zeros(len(rows.classes) - 1), 0.0
         self.boundaries_ = np.arange(len(rows.classes) - 1)
         held_out = stack.cross_fitted_odds()
-        X, is_unlabeled = rows.stacked(), rows.labels.codes < 0
+        X, is_unlabeled = rows.stacked(), rows.labels.codes == -1
         odds = self._log_odds(
-            X[np.flatnonzero(is_unlabeled if is_unlabeled.any() else ~is_unlabeled)]
+            X[np.flatnonzero(is_unlabeled if is_unlabeled.any() else rows.labels.codes >= 0)]
         )
         seen, evidence = stack.seen, None
         if is_unlabeled.any() and len(seen):
@@ -368,6 +375,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             describe_stack(self.leaderboard_, self.omitted_, self.task),
             self.shares_reason_,
             *self._share_sentences(),
+            self._interval_sentence(),
             describe_one_class(
                 classes_by_odds(odds + self.offsets_, self.task),
                 self.class_order_,
@@ -383,6 +391,23 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             f"Thresholds go {self.prior_share_:.0%} of the way to where the unlabelled rows have "
             "the class shares."
         ]
+
+    def _interval_sentence(self) -> str:
+        """Which models learnt from labels that are intervals."""
+        if not self.n_interval_:
+            return ""
+        learnt = [
+            name
+            for name, model in zip(self.members_, self.estimators_, strict=True)
+            if takes_intervals(model)
+        ]
+        who = f"{join_names(learnt)} learnt from these" if learnt else "no model learnt from these"
+        if len(learnt) < len(self.members_):
+            who += ", the other models from rows that have one class"
+        return (
+            f"{pluralize(self.n_interval_, 'row')} with an interval of classes for a label: {who}. "
+            "Errors are those of rows that have one class."
+        )
 
     def _as_fitted(self, X: Any) -> Any:
         """Sparse rows as dense ones, which more models take, where there was room for that."""

@@ -201,6 +201,7 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
 
     coef_: Array
     _takes_sources = True
+    _takes_intervals = True
 
     # Models that were stored before there were others have none of these two.
     link: str = "logit"
@@ -240,8 +241,10 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        y : array-like of shape (n_samples,) or (n_samples, 2)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none. With loss "at" or
+            "cl", two columns say between which classes, both included, a row lies; NaN or None
+            leaves a side open. So do pandas intervals with ``closed="both"``.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as two such rows, labelled or not.
         X_unlabeled : array, sparse matrix, data frame or source of rows, optional
@@ -281,9 +284,9 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
             finite=False,
             draw=self._draw(),
         )
-        prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
+        loss = get_loss(self.loss, self.margin, self.link).with_intervals(rows.labels.intervals)
+        prior = resolve_prior(self.class_prior, rows.expected_counts, rows.classes)
         risk = self._risk(rows, prior)
-        loss = get_loss(self.loss, self.margin, self.link)
         rows = rows.read(take_gram=loss.margin.quadratic is not None)
         return rows, self._problem(rows, loss, risk, prior)
 
@@ -327,6 +330,7 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
         self.class_prior_ = problem.class_prior
         self.removed_class_ = rows.classes[problem.risk.removed]
         self.n_labeled_ = rows.n_labeled
+        self.n_interval_ = rows.labels.n_interval
         self.n_unlabeled_ = rows.n_unlabeled
         self.n_iter_ = solution.n_iter
         self.objective_value_ = solution.value

@@ -44,6 +44,11 @@ class EmptyClasses:
         if (counts > 0).all():
             return None
         empty = classes[counts == 0].tolist()
+        if labels.n_interval:
+            raise ValueError(
+                f"Class {empty[0]!r} has no row that is labelled with it alone. Where labels are "
+                "intervals of classes, each class needs such a row: label one."
+            )
         shares = given_shares(class_prior, counts, classes)
         if shares is None or not n_unlabeled:
             lacking = "" if n_unlabeled else ", and unlabelled rows"

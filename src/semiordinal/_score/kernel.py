@@ -122,7 +122,8 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         As of `LinearOrdinalClassifier`.
     is_convex_
         As of `LinearOrdinalClassifier`.
-    n_iter_, n_labeled_, n_unlabeled_, n_passes_, subsampling_, n_features_in_, feature_names_in_
+    n_iter_, n_labeled_, n_interval_, n_unlabeled_, n_passes_, subsampling_, n_features_in_
+    feature_names_in_
         As of `LinearOrdinalClassifier`.
 
     See Also
@@ -252,8 +253,9 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
             return weights
         if self.column_weights == "equal":
             return np.ones(n_columns)
-        labeled = dense_rows(_labeled(rows))
-        labels = rows.labels.take(np.flatnonzero(rows.labels.codes >= 0))
+        has_class = np.flatnonzero(rows.labels.codes >= 0)
+        labeled = dense_rows(rows.in_memory.take(has_class))
+        labels = rows.labels.take(has_class)
         around = (labeled - np.median(labeled, axis=0)) / scale
         return learn_column_weights(around, labels.codes, labels.weights)
 
@@ -466,7 +468,7 @@ def _kernel_rows(
 
 
 def _labeled(rows: TrainingRows) -> MatrixRows:
-    return rows.in_memory.take(np.flatnonzero(rows.labels.codes >= 0))
+    return rows.in_memory.take(rows.labels.with_label)
 
 
 def _check_column_weights(weights: Any) -> None:

@@ -143,8 +143,8 @@ default="auto"
         be that without the certificate, as where a correction turns out not to bind.)
     n_iter_ : int
         Iterations of the solver.
-    n_labeled_, n_unlabeled_ : int
-        Rows learnt from.
+    n_labeled_, n_interval_, n_unlabeled_ : int
+        Rows learnt from: with a class, with an interval of classes, without a label.
     n_passes_ : int
         How often ``X_unlabeled`` was read, where it is a source of rows.
     subsampling_ : SubsamplingCost or None

@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from .._decide import FinalScores, FoldModels, HeldOutScores, best_classes, mean_and_deviation
+from .._risk.losses import LOSSES
 from .._rows import RowLabels
 from .._utils.typing import Array, Codes
 from .tuning import Fold, check_training_part
@@ -109,6 +110,9 @@ def learned_from(
 ) -> tuple[Codes, NDArray[Any], dict[str, Array]]:
     """Rows for a model's fit, their labels, and their weights by the name that it has for them.
 
+    Rows with intervals of classes are for models that take these. Others learn from rows that have
+    one class, and if they take weights, with the shares that intervals say.
+
     Parameters
     ----------
     model : regressor or classifier
@@ -118,16 +122,41 @@ def learned_from(
     train, codes : arrays of shape (n_train,)
         Positions of the labelled rows to learn from, and the numbers that are to be their labels.
     """
-    rows = train
+    rows, by_row = train, labels.weights
     y: NDArray[Any] = codes if is_classifier(final_step(model)) else codes.astype(float)
+    with_interval = np.flatnonzero(labels.codes < -1)
+    if len(with_interval) and takes_intervals(model):
+        rows = np.concatenate([train, with_interval])
+        y = np.concatenate([np.column_stack([codes, codes]), _spans_among(labels, train)])
+    elif len(with_interval) and (by_row is not None or _takes_weights(model)):
+        by_row = np.ones(len(labels.codes)) if by_row is None else by_row.copy()
+        told = np.sort(np.concatenate([train, with_interval]))
+        by_row[np.sort(train)] = labels.take(told).with_class(labels.codes.max() + 1).weights
     if takes_unlabeled(model):
-        unlabeled = np.flatnonzero(labels.codes < 0)
-        rows = np.concatenate([train, unlabeled])
-        y = np.concatenate([y.astype(float), np.full(len(unlabeled), np.nan)])
+        unlabeled = np.flatnonzero(labels.codes == -1)
+        rows = np.concatenate([rows, unlabeled])
+        y = np.concatenate([y.astype(float), np.full((len(unlabeled), *y.shape[1:]), np.nan)])
     weights = {}
-    if labels.weights is not None:
-        weights[weight_parameter(model)] = labels.weights[rows]
+    if by_row is not None:
+        weights[weight_parameter(model)] = by_row[rows]
     return rows, y, weights
+
+
+def _spans_among(labels: RowLabels, train: Codes) -> Array:
+    """Ends of the rows' intervals by positions among the classes of training rows, (n, 2)."""
+    present = np.unique(labels.codes[train])
+    ends = labels.intervals[labels.codes[labels.codes < -1] + len(labels.intervals) + 1]
+    low = np.searchsorted(present, ends[:, 0], "left")
+    high = np.searchsorted(present, ends[:, 1], "right") - 1
+    # Of an interval without any of these classes nothing is known.
+    return np.where((low <= high)[:, None], np.column_stack([low, high]), np.nan)
+
+
+def takes_intervals(model: Any) -> bool:
+    """Whether a model's fit takes labels that are intervals of classes."""
+    final = final_step(model)
+    with_loss = LOSSES[final.loss].takes_intervals if hasattr(final, "loss") else True
+    return getattr(final, "_takes_intervals", False) and with_loss
 
 
 def takes_unlabeled(model: Any) -> bool:
@@ -236,6 +265,12 @@ def weight_parameter(model: Any) -> str:
             f"sample_weight is given, but {type(model).__name__} takes no weights of rows."
         )
     return "sample_weight"
+
+
+def _takes_weights(model: Any) -> bool:
+    final = final_step(model)
+    inner = getattr(final, "estimator", None)
+    return has_fit_parameter(final, "sample_weight") and (inner is None or _takes_weights(inner))
 
 
 def seeded(model: Any, random_state: Any) -> Any:

@@ -97,7 +97,7 @@ class FittedStack:
     omitted : dict of str
         Models that were left out, and why.
     labels : RowLabels
-        Of the labelled rows.
+        Of the labelled rows; where others have intervals, with weights (`RowLabels.with_class`).
     fold : array of shape (n_labeled,)
         Which fold held the row out; −1 for none.
     n_classes : int
@@ -215,7 +215,7 @@ def fit_stack(
         np.stack(odds),
         seconds,
         omitted,
-        labels.take(labeled),
+        labels.with_class(n_classes),
         fold[labeled],
         n_classes,
     )

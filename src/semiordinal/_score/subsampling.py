@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._risk.losses import WeightedLoss
 from .._risk.objective import Objective
+from .._risk.weighted_loss import WeightedLoss
 from .._rows import dense_rows
 from .._utils.typing import Array, Codes
 

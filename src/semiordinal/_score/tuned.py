@@ -56,6 +56,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
     """A classifier that chooses penalty, risk and thresholds from its training rows."""
 
     _takes_sources = True
+    _takes_intervals = True
     _holds_rows_out = True
 
     l2s: Any
@@ -111,8 +112,10 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none.
+        y : array-like of shape (n_samples,) or (n_samples, 2)
+            Labels; NaN, None, pd.NA or ``missing_label`` where a row has none. With loss "at" or
+            "cl", intervals of classes too, as `LinearOrdinalClassifier.fit` takes them: all folds
+            learn from these, and errors are those of rows that have one class.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as two such rows, labelled or not.
         X_unlabeled : array, sparse matrix, data frame or source of rows, optional
@@ -141,8 +144,8 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         return self
 
     def _fit_rows(self, rows: TrainingRows, folds: list[Fold] | None) -> None:
-        loss = get_loss(self.loss, self.margin)
-        counts = rows.totals[0]
+        loss = get_loss(self.loss, self.margin).with_intervals(rows.labels.intervals)
+        counts = rows.expected_counts
         given = given_shares(self.class_prior, counts, rows.classes)
         prior = counts / counts.sum() if given is None else given
         removed = self._removed_codes(rows)
@@ -198,7 +201,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         others = empty.fit_others(self, *given)
         draw = DrawPartial(int(self.max_unlabeled), self._draw_seed())
         sample = rows.read(take_gram=False, sample=draw).sample(draw)
-        X = sample.stacked()[np.flatnonzero(sample.labels.codes < 0)]
+        X = sample.stacked()[np.flatnonzero(sample.labels.codes == -1)]
         offsets = empty.offsets(others._log_odds(others._latent(X)))
         slope = float(getattr(others, "log_odds_", 1.0))
         empty.place_thresholds(self, offsets, slope, get_loss(self.loss, self.margin).task)
@@ -285,7 +288,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
             return own, own
         rows = settings[choice.setting]
         offset = 0.0 if problem.center is None else problem.center @ model.coef_
-        counts = rows.labels.totals(rows.n_classes)[:-1]
+        counts = rows.labels.expected_totals(rows.n_classes)
         held_out = cross_fitted_scores(choice, settings)
         final = rows.final_scores(model.coef_, model.thresholds_ - offset)
         rest = (

@@ -38,10 +38,11 @@ def find_leaks(typed: pd.DataFrame, target: Target, lacking: Collection[str] = (
         Columns that the files of unlabelled rows do not have.
     """
     is_labeled = target.is_labeled
+    has_label = is_labeled | target.has_interval
     found = {}
     for name in typed.columns:
         is_filled = typed[name].notna().to_numpy()
-        what = "" if name in lacking else _filled_beside_labels(is_filled, is_labeled)
+        what = "" if name in lacking else _filled_beside_labels(is_filled, has_label)
         if what:
             found[name] = what
     others = typed.loc[is_labeled, [name for name in typed.columns if name not in found]]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import re
 import shlex
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -28,16 +25,13 @@ from .gaps import (
     mark_missing,
     worth_a_note,
 )
+from .interval_cells import Ends, find_intervals, read_intervals
+from .label_numbers import end_reader, of_one_type, plain_number, read_number
 from .missing_codes import find_code
 from .numbers import PLAIN, NumberColumn, NumberFormat, unread
 from .orders import mend_order, order_option, suggest_order
 from .reading import OptionError, TableError
 
-_NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE
-)
-# Below this, floats tell whole numbers apart.
-_EXACT = 2**53
 # More distinct whole numbers than this are a measurement, not a set of grades.
 _MOST_WHOLE_CLASSES = 200
 # A word or a number that fills more of the target than this, and may be no class, needs a decision.
@@ -100,10 +94,30 @@ class Target:
     reading: TargetReading = _USUAL_READING
     gap_counts: dict[str, int] = field(default_factory=dict)
     order_is_known: bool = True
+    # Lowest and highest class of rows whose label is an interval, None for others: (n, 2).
+    intervals: NDArray[np.object_] | None = None
 
     @property
     def is_labeled(self) -> NDArray[np.bool_]:
+        """Which rows have one class for a label."""
         return np.array([label is not None for label in self.labels], dtype=bool)
+
+    @property
+    def has_interval(self) -> NDArray[np.bool_]:
+        """Which rows have an interval of classes for a label."""
+        if self.intervals is None:
+            return np.zeros(len(self.labels), dtype=bool)
+        return np.array([low is not None for low in self.intervals[:, 0]], dtype=bool)
+
+    @property
+    def y(self) -> NDArray[np.object_]:
+        """Labels as classifiers are fitted to them: in two columns, where some are intervals."""
+        if self.intervals is None:
+            return self.labels
+        is_labeled = self.is_labeled
+        columns = self.intervals.copy()
+        columns[is_labeled] = self.labels[is_labeled, None]
+        return columns
 
     @property
     def codes(self) -> NDArray[np.float64]:
@@ -125,6 +139,8 @@ def read_labels(
     as_text: bool | None = None,
 ) -> NDArray[np.object_]:
     """Labels of a column, None where missing: numbers if all are, else texts.
+
+    Intervals of classes are no labels here; `read_target` reads them.
 
     Parameters
     ----------
@@ -148,18 +164,19 @@ def read_labels(
     if missing_label is not None:
         words |= {missing_label}
     is_bool = pd.api.types.is_bool_dtype(column.dtype)
+    column = _without_cells(column, find_intervals(column, names or ()))
     cells = mark_missing(column.astype(str) if is_bool else column, words)
     # Labels repeat, so each distinct one is read once. Code −1, of gaps, takes the last entry.
     codes, distinct = pd.factorize(cells.astype(object))
     if reading.number_format != PLAIN:
-        distinct = [_plain_number(value, reading.number_format) for value in distinct]
-    numbers = [_read_number(value) for value in distinct]
-    gap = None if missing_label is None else _read_number(missing_label)
+        distinct = [plain_number(value, reading.number_format) for value in distinct]
+    numbers = [read_number(value) for value in distinct]
+    gap = None if missing_label is None else read_number(missing_label)
     present = [not (gap is not None and number == gap) for number in numbers]
     if as_text is None:
         as_text = any(n is None for n, there in zip(numbers, present, strict=True) if there)
     if not as_text:
-        numbers = _of_one_type(numbers, str(column.name))
+        numbers = of_one_type(numbers, str(column.name))
     labels = np.empty(len(distinct) + 1, dtype=object)
     for i, (value, number) in enumerate(zip(distinct, numbers, strict=True)):
         if present[i]:
@@ -167,10 +184,8 @@ def read_labels(
     return labels[codes]
 
 
-def _plain_number(cell: Any, number_format: NumberFormat) -> Any:
-    """A cell with a number as it is usually written; others as they are."""
-    number = number_format.read(cell)
-    return cell if math.isnan(number) else repr(number)
+def _without_cells(column: pd.Series, cells: Collection[Any]) -> pd.Series:
+    return column.mask(column.isin(list(cells))) if cells else column
 
 
 def _check_kind(column: pd.Series) -> None:
@@ -187,41 +202,6 @@ def _check_kind(column: pd.Series) -> None:
             f"The target {column.name!r} holds {kind}, which are no classes. Write the classes as "
             "numbers or names."
         )
-
-
-def _read_number(cell: Any) -> int | float | None:
-    """The number that a cell holds, exactly where it is whole; None where it is no number.
-
-    Examples
-    --------
-    >>> [_read_number(cell) for cell in ("2.0", "9007199254740993", "0.5", "low")]
-    [2, 9007199254740993, 0.5, None]
-    """
-    if isinstance(cell, bool | np.bool_):
-        return None
-    if isinstance(cell, int | np.integer):
-        return int(cell)
-    text = str(cell).strip()
-    if not _NUMBER.fullmatch(text):
-        return None
-    number = float(text)
-    if abs(number) < _EXACT or not np.isfinite(number):
-        return int(number) if number.is_integer() else number
-    exact = Decimal(text)
-    return int(exact) if exact == exact.to_integral_value() else number
-
-
-def _of_one_type(numbers: list[Any], name: str) -> list[Any]:
-    """All as whole numbers, or all as floats; raise where that would change them."""
-    given = [number for number in numbers if number is not None]
-    whole = all(isinstance(number, int) for number in given)
-    largest = max((abs(number) for number in given), default=0)
-    if largest >= (2**63 if whole else _EXACT) and not math.isinf(largest):
-        raise TableError(
-            f"The target {name!r} holds numbers as large as {largest:.6g}, which are ids rather "
-            "than classes. Name another target, or write the classes as small whole numbers."
-        )
-    return numbers if whole else [None if n is None else float(n) for n in numbers]
 
 
 def read_target(
@@ -251,6 +231,8 @@ def read_target(
     {'low': 1, 'high': 1}
     """
     _check_kind(column)
+    written, found = column, find_intervals(column, order or ())
+    column = _without_cells(column, found)
     counts = count_texts(column) if is_text(column) else {}
     named = {name.casefold() for name in order or ()}
     words = {w for w in gaps.of_column(column.name, counts) if w.casefold() not in named}
@@ -266,13 +248,32 @@ def read_target(
             raise UndecidedError(_undecided(repr(word), n, column, shlex.quote(word)))
     labels = read_labels(column, reading, order)
     classes, order_is_known = _ordered_classes(labels, column, order)
-    target = Target(labels, classes, reading, gap_counts, order_is_known)
+    intervals = None
+    if found:
+        intervals = _told_intervals(written, found, labels, classes, reading.number_format)
+    target = Target(labels, classes, reading, gap_counts, order_is_known, intervals)
     if order is None and missing_label is None:
         code, is_certain = find_code(target.classes, target.counts, len(labels))
         if is_certain:
             n = target.counts[code]
             raise UndecidedError(_undecided(str(code), n, column, str(code), classes))
     return target
+
+
+def _told_intervals(
+    column: pd.Series,
+    found: dict[Any, Ends],
+    labels: NDArray[np.object_],
+    classes: list[Any],
+    number_format: NumberFormat,
+) -> NDArray[np.object_] | None:
+    """Intervals of several classes but not all; one of a single class becomes a label."""
+    ends = read_intervals(column, found, classes, end_reader(classes, number_format))
+    is_one = np.array([low is not None and low == high for low, high in ends])
+    labels[is_one] = ends[is_one, 0]
+    is_all = np.array([(low, high) == (classes[0], classes[-1]) for low, high in ends])
+    ends[is_one | is_all] = None
+    return ends if any(low is not None for low in ends[:, 0]) else None
 
 
 def _undecided(
@@ -375,5 +376,5 @@ def _named_classes(present: list[Any], order: Sequence[str], name: str) -> list[
 
 
 def _as_number(text: str) -> Any:
-    number = _read_number(text)
+    number = read_number(text)
     return text if number is None else number

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from .._utils.text import join_names
+from .._utils.text import join_names, pluralize
 from ..model_selection import LabeledKFold, Split
 from .chosen import read_chosen
 from .columns import ColumnChoice, ColumnOptions, choose_columns, to_numbers
@@ -52,8 +52,17 @@ class TrainingTable:
         return int(self.target.is_labeled.sum())
 
     @property
+    def n_interval(self) -> int:
+        """Rows whose label is an interval of classes."""
+        return int(self.target.has_interval.sum())
+
+    @property
     def n_unlabeled(self) -> int:
-        return len(self.frame) - self.n_labeled
+        return len(self.frame) - self.n_labeled - self.n_interval
+
+    @property
+    def is_unlabeled(self) -> NDArray[np.bool_]:
+        return ~(self.target.is_labeled | self.target.has_interval)
 
     def pipeline(self, estimator: Any) -> Pipeline:
         """A pipeline from this table to the estimator."""
@@ -71,7 +80,7 @@ class TrainingTable:
     def fit(self, estimator: Any) -> Pipeline:
         """The pipeline from this table to the estimator, fitted to it."""
         weights = {} if self.weights is None else {"model__sample_weight": self.weights}
-        return self.pipeline(estimator).fit(self.frame, self.target.labels, **weights)
+        return self.pipeline(estimator).fit(self.frame, self.target.y, **weights)
 
     def folds(self, seed: int) -> list[Split]:
         """Splits for cross-validation; none if the labels are too few."""
@@ -87,6 +96,7 @@ class TrainingTable:
         return {
             "target": self.target_name,
             "labeled": self.n_labeled,
+            "interval_labels": self.n_interval,
             "unlabeled": self.n_unlabeled,
             "class_counts": self.target.counts,
             "features": {
@@ -223,11 +233,23 @@ def _words_by_column(texts: Sequence[str], names: Sequence[str]) -> dict[str | N
     return words
 
 
+def _example(table: TrainingTable) -> str:
+    assert table.target.intervals is not None
+    low, high = table.target.intervals[np.argmax(table.target.has_interval)]
+    return f"{low}..{high}"
+
+
 def _notes(table: TrainingTable, options: TableOptions) -> list[str]:
     notes = []
     if table.target.gap_counts:
         found = {word: {table.target_name: n} for word, n in table.target.gap_counts.items()}
         notes.append(f"Target: {gaps_note(found)}")
+    if table.n_interval:
+        notes.append(
+            f"{pluralize(table.n_interval, 'row')} with an interval of classes in "
+            f"{table.target_name!r}, such as {_example(table)!r}. Errors are those of rows that "
+            "have one class."
+        )
     if not table.n_unlabeled:
         notes.append(
             f"Every row has a label in {table.target_name!r}, so the fit is supervised. Rows with "

@@ -74,6 +74,8 @@ def compare(
     table = _settings.read_table(data, target, reading, seed, as_json)
     if table.weights is not None:
         table.notes.append("Methods are compared with each row counted once, without --weight.")
+    if table.n_interval:
+        table.notes.append("Rows with an interval of classes count as unlabelled for all methods.")
     if table.is_chosen is not None:
         table.notes.append("Methods are compared on all labels, chosen ones too.")
     prior = _settings.parse_class_prior(class_prior, table.target)

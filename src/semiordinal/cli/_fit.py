@@ -74,6 +74,7 @@ def fit(
     """Fit a model to a table, write it to a model file, and say how good it is.
 
     Rows whose target is empty, and those of --unlabeled, are learned from as unlabelled rows.
+    A target such as 2..3, 3.. or ..2 says between which classes a row lies.
     Categories are one-hot encoded and gaps filled; ids and columns that never change are left
     out, and named, and so are columns that may know the label.
 

@@ -13,8 +13,10 @@ from .._judge.drift import Drift, find_drift
 from .._judge.held_out import HeldOutPredictions, predict_held_out
 from .._judge.table_profile import TableProfile
 from .._risk.losses import LOSSES
+from .._rows.class_shares import is_of_labels
 from .._rows.labels import encode_labels
 from .._utils.progress import progress
+from .._utils.text import pluralize
 from ..labeling import judge_by_random_rows
 from . import _console as console
 from . import _population, _settings
@@ -139,7 +141,7 @@ class FittedTable:
         is_labeled = self.table.target.is_labeled
         labeled = self._profile_of(self.table.typed_frame[is_labeled])
         others = labeled.empty()
-        others.add(self.table.typed_frame[~is_labeled])
+        others.add(self.table.typed_frame[self.table.is_unlabeled])
         return find_drift(labeled, others, self.table.target.classes, "among the labelled rows")
 
     def _profile_of(self, frame: pd.DataFrame) -> TableProfile:
@@ -154,6 +156,7 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
         "class_prior": _settings.parse_class_prior(options.class_prior, table.target),
         "random_state": options.seed,
     }
+    _check_intervals(table, options)
     names: tuple[str, ...] = ("tuned", "SV-CV") if table.n_unlabeled else ("tuned",)
     if options.is_tuned or options.is_average:
         _settings.check_every_class_labeled(table, settings["class_prior"])
@@ -189,10 +192,28 @@ def fit_table(table: TrainingTable, options: ModelOptions) -> FittedTable:
         assessment = Assessment.from_estimator(pipeline[-1])
     else:
         assessment = _assessment(table, parts, population, options)
-        if assessment is not None and assessment.against == "SV-CV":
+        of_labels = is_of_labels(settings["class_prior"])
+        if assessment is not None and assessment.against == "SV-CV" and not of_labels:
             expected = _expected_change(table, pipeline, assessment, population)
             assessment = replace(assessment, expected=expected)
     return FittedTable(table, options, settings, pipeline, assessment, population)
+
+
+def _check_intervals(table: TrainingTable, options: ModelOptions) -> None:
+    """Raise where the target has intervals of classes, which the model does not take."""
+    if not table.n_interval or options.is_average:
+        return
+    remedy = "Use --model auto, linear or kernel, the latter two with --loss at or cl"
+    what = None
+    if options.model not in ("linear", "kernel"):
+        what = f"--model {options.model}"
+    elif not LOSSES[options.loss].takes_intervals:
+        what = f"--loss {options.loss}"
+    if what:
+        raise console.UsageError(
+            f"{table.target_name!r} holds {pluralize(table.n_interval, 'interval')} of classes, "
+            f"which {what} does not take. {remedy}."
+        )
 
 
 def _chosen_note(table: TrainingTable, options: ModelOptions) -> str:
@@ -216,7 +237,7 @@ def _fit_and_hold_out(
     alone. A tuned estimator chooses its settings within the training rows of each fold.
     """
     folds = table.folds(options.seed)
-    data = table.typed_frame, table.target.labels, table.target.classes
+    data = table.typed_frame, table.target.y, table.target.classes
     task = LOSSES[options.loss].task
     parts: dict[str, list[HeldOutPredictions]] = {name: [] for name in (*names, FLOOR)}
     with progress("Fitting and cross-validating", 1 + len(folds)) as advance:
@@ -276,7 +297,7 @@ def _expected_change(
         return {}
     from ..metrics import expected_difference
 
-    frame = table.typed_frame[~table.target.is_labeled].iloc[:_MOST_PREDICTED]
+    frame = table.typed_frame[table.is_unlabeled].iloc[:_MOST_PREDICTED]
     supervised = table.fit(_supervised_like(pipeline[-1]))
     own, other = (
         encode_labels(model[1:].predict(frame), table.target.classes).codes

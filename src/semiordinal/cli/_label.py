@@ -43,9 +43,9 @@ def label(
 ) -> None:
     """Label the rows of a CSV file in the terminal, one at a time.
 
-    Rows that have a label are passed over. Type a class, or its number, and Enter; s skips a
-    row, u takes the last answer back, q ends. The file is saved after each answer, so nothing is
-    lost if the window is closed; start again to go on.
+    Rows that have a label are passed over. Type a class, or its number, and Enter; 2..3 or 3..
+    where it is one of several; s skips a row, u takes the last answer back, q ends. The file is
+    saved after each answer, so nothing is lost if the window is closed; start again to go on.
 
     Examples:
 
@@ -125,7 +125,7 @@ class _Session:
         if answer.lower() == "s":
             self._answered.append((row, None))
         else:
-            chosen = self._class(answer)
+            chosen = self._class(answer) or self._interval(answer)
             if chosen is None:
                 number = ", or its number" if self._has_numbers() else ""
                 known = f"{join_names(self._classes, 50)}{number}"
@@ -155,6 +155,19 @@ class _Session:
         if self._has_numbers() and answer.isdecimal() and 1 <= int(answer) <= len(self._classes):
             return self._classes[int(answer) - 1]
         return None
+
+    def _interval(self, answer: str) -> str | None:
+        """The interval of classes, whose ends may be typed as classes are."""
+        from .._tables.interval_cells import split_interval
+
+        ends = split_interval(answer)
+        if ends is None:
+            return None
+        named = ["" if end is None else self._class(end) for end in ends]
+        places = [self._classes.index(name) for name in named if name]
+        if None in named or places != sorted(places):
+            return None
+        return "..".join(map(str, named))
 
     def _has_numbers(self) -> bool:
         """Whether classes can be typed as numbers from 1: not where they are numbers."""

@@ -35,6 +35,9 @@ def population(table: TrainingTable, class_prior: Any, seed: int, fitted: Any = 
     A fitted model that has done so is asked; else a linear one is fitted.
     """
     of_labels = is_of_labels(class_prior)
+    if of_labels and table.n_interval and fitted is not None:
+        # Rows that have one class have other shares than all labels say.
+        return Population(fitted.class_prior_, getattr(fitted, "shares_reason_", ""))
     if not hasattr(fitted, "shares_reason_"):
         if of_labels:
             return Population(None, "")

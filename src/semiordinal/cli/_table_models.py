@@ -19,6 +19,8 @@ from .._judge.table_profile import TableProfile
 from .._rows.class_order import class_order
 from .._rows.labels import encode_labels, known_codes
 from .._tables.encoding import TypedColumns, unknown_categories
+from .._tables.interval_cells import Ends, find_intervals, span_of
+from .._tables.label_numbers import end_reader
 from .._tables.numbers import check_marks
 from .._tables.reading import TableError, TableFile
 from .._tables.target import TargetReading, read_labels
@@ -131,9 +133,23 @@ class TableModel:
             reading = replace(reading, missing_label=missing_label)
         written = read_labels(column, reading, list(by_text), as_text=not is_number)
         labels = [by_text.get(label, label) for label in written]
+        for cell, ends in find_intervals(column, by_text).items():
+            label = self._label_of(cell, ends, reading)
+            if label is not None:
+                for row in np.flatnonzero(column == cell):
+                    labels[row] = label
         unknown = [str(x) for x in labels if x is not None and x not in self.classes]
         known = [x if x in self.classes else None for x in labels]
         return known_codes(known, np.array(self.classes, dtype=object)), unknown
+
+    def _label_of(self, cell: str, ends: Ends, reading: TargetReading) -> Any:
+        """The class that is the only one of an interval, None for several; an unknown one as is."""
+        read_label = end_reader(self.classes, reading.number_format)
+        try:
+            low, high = span_of(ends, self.classes, read_label)
+        except KeyError:
+            return cell
+        return self.classes[low] if low == high else None
 
     def _check_columns(self, file: TableFile) -> None:
         present = file.columns()

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._risk.risks import supervised_weights
+from .._rows.intervals import refuse_intervals
 from .._rows.training import TrainingRows
 from .._score import LinearOrdinalClassifier
 from .._score.base import FittingProblem
@@ -108,6 +109,8 @@ def bring_together(
     _check_model(model)
     shadow = clone(model)  # so that checking rows leaves the model as it is
     rows, problem = shadow._fitting_problem(X, y, sample_weight, X_unlabeled)
+    if rows.labels.n_interval:
+        refuse_intervals("semiordinal.inference")
     _check_rows(model, shadow, rows)
     variables = _variables(model, problem)
     objective = problem.objective

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from .._risk.losses import WeightedLoss
 from .._risk.objective import Coordinates
 from .._risk.risks import supervised_weights
+from .._risk.weighted_loss import WeightedLoss
 from .._rows import Block, RowLabels, as_dense, dense_rows
 from .._rows.rows import ArraySums
 from .._utils.typing import Array
@@ -60,9 +60,10 @@ class _Derivatives:
         hessian = np.zeros((m, size, m, size))
         for i in range(m):
             hessian[i, :, i, :] = z.T @ (z * diagonal[:, [i]])
-        for i in range(m - 1):
-            hessian[i, :, i + 1, :] = z.T @ (z * beside[:, [i]])
-            hessian[i + 1, :, i, :] = hessian[i, :, i + 1, :]
+        for g, (low, high) in enumerate(self.loss.ends):
+            block_beside = z.T @ (z * beside[:, [g]])
+            hessian[low, :, high, :] += block_beside
+            hessian[high, :, low, :] += block_beside
         return _DerivativeSums([gradient, hessian.reshape(m * size, m * size)], len(z))
 
 

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import linalg, sparse
 
-from .._risk.losses import WeightedLoss
+from .._risk.weighted_loss import WeightedLoss
 from .._rows import Block, RowLabels, as_dense
 from .._utils.computing import blas_threads_for
 from .._utils.typing import Array, Codes

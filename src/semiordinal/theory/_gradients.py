@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from .._risk.losses import OrdinalLoss, ThresholdTerms
+from .._risk.losses import OrdinalLoss
+from .._risk.weighted_loss import ThresholdTerms
 from .._utils.checks import check_choice
 from .._utils.typing import Array, Codes
 from ._inputs import at_least, check_codes, check_rows

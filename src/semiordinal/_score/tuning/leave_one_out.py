@@ -94,7 +94,9 @@ def has_shortcut(rows: TuningRows, candidate: Candidate) -> bool:
     """
     loss, risk, coordinates = rows.loss, rows.candidate_risk(candidate), rows.coordinates
     totals = rows.labels.totals(rows.n_classes)
-    table = risk.label_weights(totals[:-1], totals[-1], rows.class_prior)
+    table = risk.label_weights(
+        totals[:-1], totals[-1], rows.class_prior, rows.labels.interval_totals
+    )
     is_smooth = loss.margin.smooth and loss.margin.linear_odd is not None
     is_smooth = is_smooth and not loss.has_gap_term and risk.correction is None
     n_variables = coordinates.n_coefs + coordinates.threshold_map.matrix.shape[1]
@@ -133,7 +135,8 @@ class _LeftOut:
     """Labelled rows that are left out one by one, and the risks of the others."""
 
     def __init__(self, rows: TuningRows, folds: list[Fold], candidate: Candidate):
-        labels = rows.labels.take(rows.labeled)
+        labels, told = rows.labels.take(rows.labeled), rows.labels.take(rows.labels.with_label)
+        intervals = told.interval_totals
         tests = np.concatenate([fold.test for fold in folds])
         self.positions = np.searchsorted(rows.labeled, tests)
         self.fold_groups = np.array([fold.group for fold in folds])
@@ -146,13 +149,13 @@ class _LeftOut:
         risks: dict[bytes, tuple[EmpiricalRisk, list[Codes]]] = {}
         for code, weight in np.unique(np.column_stack([self.codes, self.weights]), axis=0):
             others = totals[:-1] - weight * (np.arange(rows.n_classes) == code)
-            table = risk.label_weights(others, totals[-1], rows.class_prior)
+            table = risk.label_weights(others, totals[-1], rows.class_prior, intervals)
             alike = np.flatnonzero((self.codes == code) & (self.weights == weight))
             key = table.main.tobytes()
             if key not in risks:
-                risks[key] = EmpiricalRisk(rows.labeled_design, labels, rows.loss, table), []
+                risks[key] = EmpiricalRisk(rows.told_design, told, rows.loss, table), []
             risks[key][1].append(alike)
-        # Risks of the labelled rows with the rows that are not to have been among them.
+        # Risks of the rows with a label, with the rows that are not to have been among them.
         self.groups = [(of_labeled, np.concatenate(parts)) for of_labeled, parts in risks.values()]
         self.of_unlabeled = None
         if risk.unlabeled_weight:  # the same whatever labelled row is left out
@@ -236,5 +239,5 @@ def _to_rows(objective: Objective, models: Array) -> tuple[Array, Array]:
         thresholds = thresholds + (coefs @ coordinates.shift)[:, None]
     if objective.risk.loss.unit_gaps:
         first = thresholds[:, :1] - threshold_map.offset[0]
-        thresholds = first + np.arange(objective.risk.label_weights.n_classes - 1)
+        thresholds = first + np.arange(objective.risk.label_weights.main.shape[1] - 1)
     return coefs, thresholds

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._risk.risks import supervised_weights
 from ..._rows import dense_rows
+from ..._rows.intervals import NO_INTERVALS
 from ..._utils.typing import Array, Codes
 from ...theory import gradient_values, risk_hessian
 from .problem import FoldScores, TuningRows
@@ -60,15 +61,16 @@ def _gradients(
     by_prior = rows.risk.weighting == "prior"
     table = supervised_weights(counts, rows.class_prior if by_prior else None)
     scale = 1.0 if rows.coordinates.scale is None else rows.coordinates.scale
+    loss = rows.loss.with_intervals(NO_INTERVALS)  # rows with intervals are not held out
     own, held, of_unlabeled = [], [], []
     order = np.argsort(held_out.fold, kind="stable")
     for fold, (coef, theta) in enumerate(zip(held_out.coefs, held_out.thresholds, strict=True)):
         seen = coef * scale
-        hessian = risk_hessian(rows.loss, table, labeled, codes, seen, theta, l2)
+        hessian = risk_hessian(loss, table, labeled, codes, seen, theta, l2)
         hessian += _RIDGE * np.trace(hessian) / len(hessian) * np.eye(len(hessian))
         test = np.flatnonzero(held_out.fold == fold)
         part = np.concatenate([labeled[held_out.rows[test]], unlabeled])
-        values = gradient_values(rows.loss, part, seen, theta, hessian, "risk")
+        values = gradient_values(loss, part, seen, theta, hessian, "risk")
         expected = values[:, removed]
         own.append(values[np.arange(len(test)), held_out.codes[test]])
         held.append(expected[: len(test)])

@@ -196,11 +196,17 @@ class TuningRows:
 
     @cached_property
     def labeled(self) -> Codes:
+        """Rows that have a class, which can be held out."""
         return np.flatnonzero(self.labels.codes >= 0)
 
     @cached_property
+    def with_interval(self) -> Codes:
+        """Rows whose label is an interval of classes, which every fold trains on."""
+        return np.flatnonzero(self.labels.codes < -1)
+
+    @cached_property
     def unlabeled(self) -> Codes:
-        return np.flatnonzero(self.labels.codes < 0)
+        return np.flatnonzero(self.labels.codes == -1)
 
     @cached_property
     def materialized(self) -> Rows:
@@ -208,8 +214,15 @@ class TuningRows:
         return self.design.materialize()
 
     @cached_property
+    def told_design(self) -> RowsInMemory:
+        """Rows that have a label, be it a class or an interval of classes."""
+        return self.design.take(self.labels.with_label).materialize()
+
+    @cached_property
     def labeled_design(self) -> RowsInMemory:
-        return self.design.take(self.labeled).materialize()
+        if not len(self.with_interval):
+            return self.told_design
+        return self.told_design.take(np.searchsorted(self.labels.with_label, self.labeled))
 
     @cached_property
     def unlabeled_design(self) -> RowsInMemory:
@@ -221,7 +234,7 @@ class TuningRows:
     @cached_property
     def row_weights(self) -> Array:
         """How much labelled rows count in a mean loss; sums to one."""
-        labels = self.labels.take(self.labeled)
+        labels = self.labels.with_class(self.n_classes)
         weights = np.ones(len(self.labeled)) if labels.weights is None else labels.weights
         if self.counts_population or self.risk.weighting == "prior":
             weights = (
@@ -251,12 +264,14 @@ class TuningRows:
     def objective(self, candidate: Candidate, labeled: Codes | None = None) -> Objective:
         """What a candidate minimises, on some of the labelled rows (by default all)."""
         rows = self.labeled if labeled is None else labeled
+        if len(self.with_interval):
+            rows = np.sort(np.concatenate([rows, self.with_interval]))
         risk = self.candidate_risk(candidate)
         if risk.unlabeled_weight:
             rows = np.sort(np.concatenate([rows, self.unlabeled]))
             design: RowsInMemory = self.materialized.take(rows)
         else:
-            design = self.labeled_design.take(np.searchsorted(self.labeled, rows))
+            design = self.told_design.take(np.searchsorted(self.labels.with_label, rows))
         labels = self.labels.take(rows)
         check_training_part(labels, self.n_classes)
         empirical = risk_on_rows(risk, design, labels, self.loss, self.class_prior)
@@ -320,7 +335,7 @@ class FoldScores:
     def standardized(self, rows: TuningRows) -> HeldOutScores:
         """The scores on one scale for all folds, as the decision layer takes them."""
         models = FoldModels(self.thresholds, *self.unlabeled_moments(rows))
-        labels = rows.labels.take(rows.labeled)
+        labels = rows.labels.with_class(rows.n_classes)
         never = np.flatnonzero(~np.isin(labels.codes, self.codes))
         by_fold = dense_rows(rows.labeled_design.take(never)) @ self.coefs.T
         return HeldOutScores.of_folds(
