@@ -13,7 +13,6 @@ from . import _options as options
 
 if TYPE_CHECKING:
     from ..labeling import DoubtfulLabels
-    from ._table_models import TableModel
 
 _COLUMNS = ("row", "given", "likely", "probability_wrong", "reason")
 
@@ -54,7 +53,7 @@ def doubt(
     from .._tables.reading import open_table
     from .._tables.writing import check_table_output, table_writer
     from .._utils.files import check_not_input
-    from ._labeled_rows import read_labeled_rows, target_column
+    from ._labeled_rows import check_fitted_to, read_labeled_rows, target_column
     from ._table_models import TableModel
 
     if out is not None:
@@ -69,9 +68,15 @@ def doubt(
             f"The table has a column {taken[0]!r}, which --out writes too. Rename it."
         )
     frame, labels = read_labeled_rows(loaded, file, name, missing_label)
-    _check_fitted_to(loaded, labels)
+    final = loaded.pipeline[-1]
+    if not hasattr(final, "held_out_cumulative_"):
+        raise console.UsageError(
+            f"The model is a {type(final).__name__} that held no labelled rows out. Fit another, "
+            "such as with --model auto, or linear or kernel without fixed settings."
+        )
+    check_fitted_to(loaded, labels)
     X = loaded.pipeline[:-1].transform(frame)
-    found = labeling.doubt(loaded.pipeline[-1], X, labels, n)
+    found = labeling.doubt(final, X, labels, n)
     rows = dict(zip(_COLUMNS, _columns(found), strict=True))
     if out is not None:
         import pyarrow as pa
@@ -132,23 +137,3 @@ def number_sentence(found: DoubtfulLabels) -> str:
         f"Of {pluralize(found.n_labels, 'label')} about {found.n_wrong:,} seem wrong (90 % "
         f"interval: {found.low:,} to {found.high:,}), or more if classes look alike."
     )
-
-
-def _check_fitted_to(loaded: TableModel, labels: list[Any]) -> None:
-    """Raise unless the model can have been fitted to these labels, and held some of them out."""
-    from .._rows.class_order import class_order
-    from ..labeling._models import held_out_rows, label_codes
-
-    final = loaded.pipeline[-1]
-    if not hasattr(final, "held_out_cumulative_"):
-        raise console.UsageError(
-            f"The model is a {type(final).__name__} that held no labelled rows out. Fit another, "
-            "such as with --model auto, or linear or kernel without fixed settings."
-        )
-    try:
-        held_out_rows(final, label_codes(class_order(final), labels, len(labels)))
-    except ValueError:
-        raise console.CommandError(
-            "The labels of the table are not those that the model was fitted to. Give the table of "
-            "the fit, or fit the model to this one."
-        ) from None

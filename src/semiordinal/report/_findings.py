@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._rows.labels import label_values
 from .._utils.typing import Array
 from ..diagnosis import Verdict, bootstrap_coefficients
 from ..diagnosis._coefficients import enough_for_intervals
 from ..diagnosis._model_verdict import judge_model
-from ..diagnosis._problem import label_values
 from ..plotting._importance import EffectDisplay
 from ._drivers import (
     Explanation,
