@@ -45,7 +45,7 @@ def read_labeled_rows(
 
 
 def check_fitted_to(loaded: TableModel, labels: list[Any]) -> None:
-    """Raise unless the model, if it held labelled rows out, can have been fitted to these labels."""
+    """Raise unless a model that held labelled rows out can have been fitted to these labels."""
     final = loaded.pipeline[-1]
     if not hasattr(final, "held_out_cumulative_"):
         return

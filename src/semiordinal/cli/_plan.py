@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._utils.text import pluralize
 from . import _console as console
 from . import _options as options
 
@@ -88,8 +87,12 @@ def plan(
         for n, low, high in zip(found.more.tolist(), found.low, found.high, strict=True)
     ]
     console.print_table(
-        f"{found.metric} by the number of labels ({found.constant:.3f} if it always says one class)",
-        ["labels", f"{found.metric}: ± one standard error, or {found.level:.0%} interval", ""],
+        f"{found.metric} by the number of labels ({found.constant:.3f} if always the same class)",
+        [
+            "labels",
+            f"{found.metric}: ± one standard error, or {found.level:.0%} interval",
+            "how it is known",
+        ],
         rows,
         3,
     )

@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from .._utils.typing import Array
+from .._utils.typing import Array, Codes
 from ._learning_curve import LearningCurve
 
 _LEVELS = (np.arange(40) + 0.5) / 40
@@ -69,7 +69,7 @@ class Forecast:
         Labels that there are.
     """
 
-    def __init__(self, sizes: Array, errors: CurveErrors, n_labels: int):
+    def __init__(self, sizes: Array | Codes, errors: CurveErrors, n_labels: int):
         self._n_labels = n_labels
         mean_share = min(_LARGEST_MEAN_SHARE, _MEAN_SHARE / n_labels**0.5)
         likely = 1 - (1 - _LEVELS) ** (mean_share / (1 - mean_share))  # Beta with a first 1
