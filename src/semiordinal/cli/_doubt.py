@@ -53,6 +53,7 @@ def doubt(
     from .._tables.reading import open_table
     from .._tables.writing import check_table_output, table_writer
     from .._utils.files import check_not_input
+    from ..labeling._doubt import number_sentence
     from ._labeled_rows import check_fitted_to, read_labeled_rows, target_column
     from ._table_models import TableModel
 
@@ -114,26 +115,4 @@ def _columns(found: DoubtfulLabels) -> tuple[list[Any], ...]:
         found.likely.tolist(),
         found.is_wrong.round(4).tolist(),
         list(found.reasons),
-    )
-
-
-def number_sentence(found: DoubtfulLabels) -> str:
-    """How many labels seem wrong.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=12, low=5, high=21))
-    'Of 200 labels about 12 seem wrong (90 % interval: 5 to 21), or more if classes look alike.'
-    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=1, low=0, high=8))
-    'Of 200 labels none need be wrong: nothing shows that any is, and 8 may be.'
-    """
-    if not found.low:
-        return (
-            f"Of {pluralize(found.n_labels, 'label')} none need be wrong: nothing shows that any "
-            f"is, and {found.high:,} may be."
-        )
-    return (
-        f"Of {pluralize(found.n_labels, 'label')} about {found.n_wrong:,} seem wrong (90 % "
-        f"interval: {found.low:,} to {found.high:,}), or more if classes look alike."
     )
