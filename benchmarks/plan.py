@@ -106,6 +106,7 @@ def forecasts(path: Path) -> list[dict[str, Any]]:
             {"model": model, "set": name, "labels": n_labels, "times": int(times)}
             | {"inside": low <= true <= high, "below": true < low, "above": true > high}
             | {"width": (high - low) / middle, "ratio": middle / true}
+            | {"low": low / middle, "high": high / middle, "true": true / middle}
             | {"as before": curve.losses[:, :, -1].mean() / true}
         )
     return lines
@@ -117,6 +118,8 @@ def table(arguments: argparse.Namespace) -> None:
         raise SystemExit(f"There are no records in {str(arguments.out)!r}.")
     every = pd.DataFrame(lines)
     every["kept back"] = every["set"].isin(kept_back(set_names(arguments.data, FEWEST_ROWS)))
+    if arguments.figure is not None:
+        draw_intervals(every, arguments.figure)
     columns = ["inside", "below", "above", "width", "ratio", "as before"]
     for (model, times), part in every.groupby(["model", "times"]):
         limit = f" (limit {INSIDE:.0%} inside)" if times == 2 else ""
@@ -128,6 +131,27 @@ def table(arguments: argparse.Namespace) -> None:
             means = [f"{rows[c].mean():.0%}" for c in columns[:4]]
             medians = [f"{rows[c].median():.2f}" for c in columns[4:]]
             print(f"| {size} | {len(rows)} | " + " | ".join([*means, *medians]) + " |")
+
+
+def draw_intervals(lines: pd.DataFrame, path: Path) -> None:
+    """Errors at twice the labels and their intervals, each by its forecast."""
+    import matplotlib.pyplot as plt
+
+    part = lines[(lines["times"] == 2) & (lines["model"] == "linear")]
+    part = part.sort_values(["labels", "true"]).reset_index(drop=True)
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    axes.vlines(part.index, part["low"], part["high"], color="0.75", linewidth=3)
+    for inside, marker, color in ((True, "o", "#20639b"), (False, "X", "#c0392b")):
+        shown = part[part["inside"] == inside]
+        axes.plot(shown.index, shown["true"], marker, color=color, markersize=4)
+    axes.axhline(1.0, color="black", linewidth=0.8)
+    for size, rows in part.groupby("labels"):
+        axes.axvline(rows.index[-1] + 0.5, color="0.9", linewidth=0.8)
+        axes.annotate(f"{size} labels", (rows.index.to_numpy().mean(), 0.02), ha="center")
+    axes.set(xticks=[], xlim=(-1, len(part)), ylim=(0, 2), xlabel="sets and draws")
+    axes.set_ylabel("error at twice the labels,\nby its forecast")
+    with atomic_write(path, force=True) as temporary:
+        figure.savefig(temporary, format="png", dpi=150)
 
 
 def main() -> None:
@@ -145,6 +169,7 @@ def main() -> None:
     running.add_argument("--first-draw", type=int, default=0)
     printing = commands.add_parser("table", help="print the records as Markdown tables")
     printing.set_defaults(command=table)
+    printing.add_argument("--figure", type=Path, help="PNG file to draw the intervals into")
     for each in (running, printing):
         each.add_argument("--data", type=Path, default=os.environ.get("SEMIORDINAL_DATA"))
         each.add_argument("--out", type=Path, required=True, help="folder of records")
