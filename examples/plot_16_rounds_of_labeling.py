@@ -61,7 +61,9 @@ for _ in range(3):
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.plot(SIZES, np.transpose(random_errors), color="0.75", label=["drawn at random", None, None])
 ax.plot(SIZES, chosen_errors, "o-", label="chosen by suggest")
-ax.axhline(distribution.bayes_error("absolute"), color="gray", linestyle=":", label="least there is")
+ax.axhline(
+    distribution.bayes_error("absolute"), color="gray", linestyle=":", label="least there is"
+)
 ax.set(xlabel="labels", ylabel="mean absolute error on other rows", ylim=(0, None))
 ax.legend()
 

@@ -14,7 +14,7 @@ from semiordinal import LinearOrdinalClassifierCV as Tuned
 from semiordinal.labeling import doubt, judge_by_random_rows
 from semiordinal.labeling._doubt import _probabilities
 from semiordinal.labeling._label_noise import _confusion, estimate_label_noise
-from semiordinal.labeling._unknown import standardized
+from semiordinal.labeling._places import standardized
 
 
 def planted(rate, n_rows=500, seed=0, noise=0.3):

@@ -15,7 +15,7 @@ from .._utils.text import class_names, pluralize
 from .._utils.typing import Array, Codes
 from ._label_noise import HIGHEST_RATE, estimate_label_noise
 from ._models import held_out_rows, label_codes, model_rows
-from ._unknown import standardized
+from ._places import standardized
 
 _LEVEL = 0.9
 _NEIGHBORS = 20
