@@ -21,6 +21,11 @@ def ours(model: Any, X: np.ndarray, y: np.ndarray, n: int, random: Any) -> np.nd
     return suggest(model, X, n, y=y, random_state=int(random.integers(2**31))).positions
 
 
+def ours_alone(model: Any, X: np.ndarray, y: np.ndarray, n: int, random: Any) -> np.ndarray:
+    """Ours, with no row drawn at random."""
+    return suggest(model, X, n, y=y, random_share=0.0).positions
+
+
 def by_chance(model: Any, X: np.ndarray, y: np.ndarray, n: int, random: Any) -> np.ndarray:
     return random.choice(np.flatnonzero(np.isnan(y)), n, replace=False)
 
@@ -74,6 +79,7 @@ def _entropies(probabilities: np.ndarray) -> np.ndarray:
 STRATEGIES = {
     "random": by_chance,
     "ours": ours,
+    "ours-alone": ours_alone,
     "margin": margin,
     "entropy": entropy,
     "committee": committee,

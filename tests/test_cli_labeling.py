@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from cli_problems import ORDER, SEVERITIES, done, fit, patients, refused, with_few_labels
-from semiordinal.labeling import doubt, suggest
+from semiordinal.labeling import doubt, plan, suggest
 from semiordinal.model_files import load
 
 
@@ -182,3 +182,37 @@ def test_other_tables_and_models_are_refused(folder, tmp_path):
     done(*fit(table, fixed), "--order", ORDER, "--no-tune")
     assert "held no labelled rows out" in refused(2, "doubt", fixed, table)
     assert not out.exists()
+
+
+def test_a_plan_is_that_of_python_in_words(folder, tmp_path):
+    fixed = tmp_path / "fixed.semiordinal"
+    done(*fit(folder / "few.csv", fixed), "--order", ORDER, "--no-tune")
+    words = ("plan", fixed, folder / "few.csv")
+    answer = done(*words, "--target-mae", 0.4, "--more", 40, "--more", 160, "--json").json
+    frame = pd.read_csv(folder / "few.csv", dtype=str, keep_default_na=False)
+    pipeline = load(fixed)
+    y = [label or None for label in frame["severity"]]
+    expected = plan(pipeline, frame, y, target=0.4, more=[40, 160])
+    assert answer["metric"] == "MAE"
+    assert answer["more"] == [40, 160]
+    for name in ("errors", "low", "forecast", "high", "n_needed_low"):
+        wanted = np.asarray(getattr(expected, name), dtype=float)
+        found = np.array(answer[name], dtype=float)
+        np.testing.assert_allclose(found, np.where(np.isfinite(wanted), wanted, np.nan))
+    told = done(*words).out
+    n_labels = expected.n_labels
+    assert f"With {n_labels} more labels: MAE" in told
+    assert "measured on held-out labels" in told
+    assert "MZE" in done(*words, "--target-mze", 0.3).out
+    assert "Give one of --target-mae and --target-mse" in refused(
+        2, *words, "--target-mae", 0.4, "--target-mse", 0.4
+    )
+    assert "--target-mae -1 must be above 0" in refused(2, *words, "--target-mae", -1)
+    frame.sample(frac=1, random_state=0).to_csv(tmp_path / "other.csv", index=False)
+    assert "not those that the model was fitted to" in refused(
+        1, "plan", folder / "linear.semiordinal", tmp_path / "other.csv"
+    )
+    frame.assign(severity=[*y[:20], *[""] * (len(y) - 20)]).to_csv(
+        tmp_path / "empty.csv", index=False
+    )
+    assert "Label 15 rows at least" in refused(1, "plan", fixed, tmp_path / "empty.csv")

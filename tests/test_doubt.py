@@ -12,8 +12,9 @@ from scipy.special import expit
 from semiordinal import AutoOrdinalClassifier, LinearOrdinalClassifier
 from semiordinal import LinearOrdinalClassifierCV as Tuned
 from semiordinal.labeling import doubt, judge_by_random_rows
+from semiordinal.labeling._doubt import _probabilities
 from semiordinal.labeling._label_noise import _confusion, estimate_label_noise
-from semiordinal.labeling._unknown import standardized
+from semiordinal.labeling._places import standardized
 
 
 def planted(rate, n_rows=500, seed=0, noise=0.3):
@@ -99,9 +100,9 @@ def test_reasons_are_true(found):
         doubts.positions[:30], doubts.labels, doubts.likely, doubts.reasons, strict=False
     ):
         assert (label != likely) == reason.startswith(f"{likely} is more probable: ")
-        others = y[np.argsort(distances[row])[:10]]
+        others = y[np.argsort(distances[row])[:20]]
         for which, n in (("higher", (others > label).sum()), ("lower", (others < label).sum())):
-            assert (f"{n} of the 10 rows most like it are {which}" in reason) == (n >= 8)
+            assert (f"{n} of the 20 rows most like it are {which}" in reason) == (n >= 16)
     assert any("rows most like it" in reason for reason in doubts.reasons)
 
 
@@ -138,3 +139,22 @@ def test_what_cannot_be_doubted_is_said(found):
         doubt(model, X, np.roll(y, 1))
     with pytest.raises(ValueError, match="n=0"):
         doubt(model, X, y, 0)
+
+
+def test_like_rows_say_which_labels_are_wrong_but_not_how_many(found):
+    X, y, _, model, doubts = found
+    by_model = _probabilities(model, y)
+    distances = cdist(standardized(X), standardized(X))
+    np.fill_diagonal(distances, np.inf)
+    neighbors = y[np.argsort(distances, axis=1)[:, :20]]
+    shares = np.bincount(y) / len(y)
+    pooled = np.empty_like(by_model)
+    for row, (own, others) in enumerate(zip(by_model, neighbors, strict=True)):
+        alike = [((others == k).sum() + 2 * shares[k]) / 22 for k in range(len(shares))]
+        pooled[row] = own * np.sqrt(alike)
+        pooled[row] /= pooled[row].sum()
+    alone, both = (estimate_label_noise(by_model, y, 0.9, each) for each in (None, pooled))
+    assert (alone.rate, alone.low, alone.high) == (both.rate, both.low, both.high)
+    assert doubts.n_wrong == round(alone.rate * len(y))
+    np.testing.assert_allclose(doubts.is_wrong, np.sort(both.is_wrong)[::-1][: len(doubts.labels)])
+    assert np.abs(both.is_wrong - alone.is_wrong).max() > 0.01

@@ -15,8 +15,9 @@ from semiordinal import LinearOrdinalClassifierCV as Tuned
 from semiordinal._judge.assessment import Assessment
 from semiordinal._rows.labels import known_codes
 from semiordinal.labeling import judge_by_random_rows, suggest
+from semiordinal.labeling._coverage import Coverage
 from semiordinal.labeling._models import held_out_rows
-from semiordinal.labeling._unknown import UnknownScores, standardized
+from semiordinal.labeling._places import standardized, with_positions
 from semiordinal.shares import estimate_class_shares
 
 
@@ -35,55 +36,58 @@ def fitted():
     return Tuned(random_state=0).fit(X, y), X, y
 
 
-def covariance(Z):
-    """Of scores before any label, by the formula."""
-    distances = cdist(Z, Z, "sqeuclidean")
-    width = np.median(distances[distances > 0])
-    return ((1 + Z @ Z.T) / (1 + Z.shape[1]) + np.exp(-distances / width)) / 2
+def kernel(places):
+    distances = cdist(places, places, "sqeuclidean")
+    return np.exp(-distances / np.median(distances[distances > 0]))
 
 
-def after_labels(K, noise, labeled):
-    """The covariance that is left, by the textbook formula with an inverse."""
-    told = K[:, labeled]
-    inverse = np.linalg.inv(K[np.ix_(labeled, labeled)] + np.diag(noise[labeled]))
-    return K - told @ inverse @ told.T
+def discrepancy(K, some):
+    """The squared maximum mean discrepancy between some rows and all, by its definition."""
+    return K[np.ix_(some, some)].mean() - 2 * K[some].mean() + K.mean()
 
 
-def test_gains_are_the_falls_of_the_variance_computed_anew():
+def test_gains_are_the_falls_of_the_discrepancy_computed_anew():
     rng = np.random.default_rng(3)
-    Z, noise = rng.normal(size=(30, 2)), rng.uniform(0.2, 2.0, 30)
-    targets, weights = np.arange(10, 30), rng.uniform(size=20)
-    unknown = UnknownScores(Z, noise, np.arange(4), targets)
-    unknown.add_label(11)
-    unknown.add_label(20)
-    K, labeled = covariance(Z), [0, 1, 2, 3, 11, 20]
-    before = after_labels(K, noise, labeled)
-    np.testing.assert_allclose(unknown.variance, np.diag(before), atol=1e-12)
-    gains = unknown.gains(weights)
-    for row in (5, 12, 25):
-        after = after_labels(K, noise, [*labeled, row])
-        fall = weights @ (np.diag(before) - np.diag(after))[targets]
-        np.testing.assert_allclose(gains[row], fall, rtol=1e-9)
+    places = rng.normal(size=(30, 2))
+    coverage = Coverage(places, np.arange(30))
+    coverage.add(np.arange(4))
+    coverage.add(np.array([11]))
+    gains = coverage.gains()
+    chosen = [0, 1, 2, 3, 11]
+    K = kernel(places)
+    after = [discrepancy(K, [*chosen, row]) for row in range(30)]
+    # Equal but for what no row changes.
+    np.testing.assert_allclose(np.diff(after), np.diff(-2 * gains / 6), atol=1e-12)
 
 
 def test_rows_are_chosen_as_by_the_naive_rule(fitted):
     model, X, y = fitted
-    cumulative = model.predict_cumulative(X)
-    information = (cumulative * (1 - cumulative)).sum(axis=1)
-    information = np.maximum(information / information.mean(), 0.1)
-    noise, K = 0.3 / information, covariance(standardized(X))
-    labeled, free = list(range(20)), np.arange(20, 300)
+    Z = standardized(X)
+    expected = model.predict_proba(X) @ np.arange(4)
+    position = (expected - expected.mean()) / expected.std()
+    places = np.c_[Z, np.clip(position, -3, 3) * np.sqrt(3)]
+    np.testing.assert_allclose(with_positions(Z, model.predict_cumulative(X)), places, atol=1e-9)
+    K, labeled = kernel(places), list(range(20))
     for _ in range(4):
-        K_left = after_labels(K, noise, labeled)
-        falls = [
-            information[free] @ (K_left[free, row] ** 2) / (K_left[row, row] + noise[row])
-            for row in free
-        ]
-        falls = np.where(np.isin(free, labeled), -1, falls)
-        labeled.append(int(free[np.argmax(falls)]))
+        free = [row for row in range(300) if row not in labeled]
+        left = [discrepancy(K, [*labeled, row]) for row in free]
+        labeled.append(free[int(np.argmin(left))])
     found = suggest(model, X, 4, y=y, random_share=0)
     assert found.positions.tolist() == labeled[20:]
     assert not found.is_random.any()
+
+
+def test_chosen_rows_are_more_like_all_rows_than_random_ones(fitted):
+    model, X, y = fitted
+    found = suggest(model, X, 30, y=y, random_share=0).positions
+    rng = np.random.default_rng(0)
+    drawn = [rng.choice(np.arange(20, 300), 30, replace=False) for _ in range(50)]
+    K = kernel(standardized(X))
+
+    def left(rows):
+        return discrepancy(K, [*range(20), *rows])
+
+    assert left(found) < min(left(rows) for rows in drawn)
 
 
 def test_every_fourth_row_is_drawn_at_random(fitted):
@@ -124,24 +128,27 @@ def test_outliers_are_not_what_is_asked_for():
 
 
 def test_labels_that_are_chosen_beat_random_ones():
-    """With 12 columns and 20 labels, so that there is much to learn; errors of 20 labels more."""
+    """Twelve columns, rows of unequal length, 20 labels at first; errors of 20 labels more."""
     chosen_errors, random_errors = [], []
-    for seed in range(25):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(1000, 12))
+        X = rng.normal(size=(1000, 12)) * rng.gamma(2, 0.5, size=(1000, 1))
         codes = np.digitize(X @ rng.normal(size=12) + rng.logistic(size=1000), [-2.0, 0.0, 2.0])
         pool, test = np.arange(500), np.arange(500, 1000)
         y = np.full(500, np.nan)
         y[:20] = codes[:20]
         y[:4] = codes[:4] = range(4)  # a row of each class
         model = LinearOrdinalClassifier(unlabeled_weight=0, l2=0.1, classes=range(4))
-        by_rule = suggest(model.fit(X[pool], y), X[pool], 20, y=y).positions
-        by_chance = rng.choice(np.arange(20, 500), 20, replace=False)
-        for rows, errors in ((by_rule, chosen_errors), (by_chance, random_errors)):
-            more = y.copy()
-            more[rows] = codes[rows]
-            predicted = model.fit(X[pool], more).predict(X[test])
-            errors.append(np.abs(predicted - codes[test]).mean())
+        by_rule = suggest(model.fit(X[pool], y), X[pool], 20, y=y, random_share=0).positions
+        by_chance = [rng.choice(np.arange(20, 500), 20, replace=False) for _ in range(3)]
+        for draws, errors in (([by_rule], chosen_errors), (by_chance, random_errors)):
+            of_draws = []
+            for rows in draws:
+                more = y.copy()
+                more[rows] = codes[rows]
+                predicted = model.fit(X[pool], more).predict(X[test])
+                of_draws.append(np.abs(predicted - codes[test]).mean())
+            errors.append(np.mean(of_draws))
     fall = np.subtract(random_errors, chosen_errors)
     assert fall.mean() > 2 * fall.std() / np.sqrt(len(fall))
 

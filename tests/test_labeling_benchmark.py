@@ -11,8 +11,8 @@ import pytest
 from benchmark_scripts import load_script
 from semiordinal import LinearOrdinalClassifier
 
-labeling, strategies, doubts, intervals = (
-    load_script(name) for name in ("labeling", "strategies", "doubts", "intervals")
+labeling, strategies, doubts, intervals, plans = (
+    load_script(n) for n in ("labeling", "strategies", "doubts", "intervals", "plan")
 )
 
 
@@ -98,3 +98,21 @@ def test_the_table_of_intervals(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "either, 60 labels, 25% intervals: 1 draws" in printed
     assert "| at | 0.800 | 0.500 | 0.600 | 0.500 | 1 of 1 sets | 0 of 1 sets |" in printed
+
+
+def test_forecasts_are_compared_with_what_was_measured(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    losses = (rng.random((2, 80, 3)) < [0.5, 0.45, 0.4]).astype(float)
+    true = {"1": [0.4, 0.4], "2": [0.38, 0.38], "4": [0.9, 0.9]}
+    arrays = {"sizes": [16, 32, 64], "losses": losses, "constant": np.ones((2, 80))}
+    np.savez(tmp_path / "linear-80-0-a-set.npz", n=80, true=json.dumps(true), **arrays)
+    lines = plans.forecasts(tmp_path / "linear-80-0-a-set.npz")
+    assert [line["times"] for line in lines] == [1, 2, 4]
+    assert [line["inside"] for line in lines] == [True, True, False]
+    assert lines[2]["above"]
+    assert lines[1]["low"] < 1 < lines[1]["high"]
+    monkeypatch.setattr(plans, "set_names", lambda *_: ["w", "x", "y", "a-set"])
+    plans.table(type("Arguments", (), {"out": tmp_path, "data": tmp_path, "figure": None}))
+    printed = capsys.readouterr().out
+    assert "### linear, 2 times the labels: 1 cases (limit 70% inside)" in printed
+    assert "| all of sets kept back | 1 | 100% |" in printed

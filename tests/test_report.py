@@ -16,6 +16,7 @@ pytest.importorskip("jinja2")
 from cli_problems import FOLDER, ORDER, done, needs_data, patients, refused, with_few_labels
 from semiordinal import AutoOrdinalClassifier, LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from semiordinal.datasets import load_diabetes_stages, mask_labels
+from semiordinal.labeling import doubt
 from semiordinal.report import build_report
 
 CHROMIUM = shutil.which("chromium")
@@ -308,6 +309,28 @@ def test_models_without_probabilities_or_held_out_rows_say_so(diabetes):
     assert "The range holds" not in html
     assert "and no other" not in html
     assert re.search(r"Likely \d; because", html)
+
+
+def test_labels_that_may_be_wrong_are_listed():
+    """Those of `doubt`, by their rows in the table, with the number."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(260, 2)), columns=["dose", "age"])
+    truth = np.digitize(X["dose"], [-0.8, 0.0, 0.8])
+    y = np.where(np.arange(260) % 2, truth, np.nan)
+    ends = [row for row in range(1, 260, 2) if truth[row] in (0, 3)][:6]
+    y[ends] = 3 - y[ends]
+    model = LinearOrdinalClassifierCV(random_state=0).fit(X, y)
+    found = doubt(model, X, y, 10)
+    html = build_report(model, X, y)
+    section = html[html.index('id="doubt"') :]
+    section = text_of(section[: section.index("</section>")])
+    assert set(ends) <= set(found.positions)
+    numbers = [int(number) for number in re.findall(r"row (\d+)", section)]
+    assert numbers == (found.positions + 1).tolist()
+    assert f"Of 130 labels about {found.n_wrong} seem wrong" in section
+    # Other labels than those of the fit say nothing of it.
+    other = build_report(model, X, np.where(np.isnan(y), np.nan, (y + 1) % 4))
+    assert "This takes the rows that the model was fitted to" in other
 
 
 def test_too_few_labels_for_intervals(diabetes):

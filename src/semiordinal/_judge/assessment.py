@@ -204,7 +204,7 @@ class Assessment:
                 rows,
                 _expected(getattr(estimator, "expected_changes_", {})),  # not in older files
             )
-        task = _task(estimator)
+        task = task_of(estimator)
         probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
         by_name = {"model": best_classes(probabilities, task), FLOOR: _constants(codes, task)}
         weights = getattr(estimator, "held_out_weights_", None)  # not in older files
@@ -247,7 +247,8 @@ def _expected(stored: dict[str, Any]) -> dict[str, ExpectedDifference]:
     }
 
 
-def _task(estimator: Any) -> str:
+def task_of(estimator: Any) -> str:
+    """The loss that a fitted classifier is for: "absolute", "zero_one" or "squared"."""
     if hasattr(estimator, "task"):
         return str(estimator.task)
     return get_loss(estimator.loss, estimator.margin).task
@@ -279,7 +280,8 @@ def _constants(codes: Codes, task: str) -> Codes:
     return np.asarray(best_classes(of_others, task)[codes])
 
 
-def constant_class(codes: Codes, n_classes: int, task: str) -> int:
-    """The class of the least error for rows of these classes."""
-    shares = np.bincount(codes, minlength=n_classes) / len(codes)
+def constant_class(codes: Codes, n_classes: int, task: str, shares: Array | None = None) -> int:
+    """The class of the least error for rows of these classes, or with shares that are known."""
+    if shares is None:
+        shares = np.bincount(codes, minlength=n_classes) / len(codes)
     return int(best_classes(shares[None], task)[0])

@@ -93,6 +93,26 @@ def known_codes(y: Any, classes: NDArray[Any], missing_label: Any = math.nan) ->
     return _encode(values, missing, classes).codes
 
 
+def label_values(codes: Codes, classes: NDArray[Any]) -> NDArray[np.object_]:
+    """Labels of codes, None where missing."""
+    return np.array([*classes.tolist(), None], dtype=object)[codes]
+
+
+def every_class_first(codes: Codes, random: Any) -> NDArray[np.intp]:
+    """Positions of labels in random order, but one of each class first.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0, 0, 0, 1, 2])
+    >>> sorted(codes[every_class_first(codes, np.random.default_rng(0))[:3]].tolist())
+    [0, 1, 2]
+    """
+    order: NDArray[np.intp] = random.permutation(len(codes))
+    _, first = np.unique(codes[order], return_index=True)
+    rest = np.setdiff1d(np.arange(len(order)), first)
+    return np.concatenate([order[np.sort(first)], order[rest]])
+
+
 def _categorical_order(y: Any) -> list[Any] | None:
     """Categories of an ordered pandas categorical or a polars Enum; of others, None."""
     dtype = getattr(y, "dtype", None)

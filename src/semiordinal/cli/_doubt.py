@@ -13,7 +13,6 @@ from . import _options as options
 
 if TYPE_CHECKING:
     from ..labeling import DoubtfulLabels
-    from ._table_models import TableModel
 
 _COLUMNS = ("row", "given", "likely", "probability_wrong", "reason")
 
@@ -54,7 +53,8 @@ def doubt(
     from .._tables.reading import open_table
     from .._tables.writing import check_table_output, table_writer
     from .._utils.files import check_not_input
-    from ._labeled_rows import read_labeled_rows, target_column
+    from ..labeling._doubt import number_sentence
+    from ._labeled_rows import check_fitted_to, read_labeled_rows, target_column
     from ._table_models import TableModel
 
     if out is not None:
@@ -69,9 +69,15 @@ def doubt(
             f"The table has a column {taken[0]!r}, which --out writes too. Rename it."
         )
     frame, labels = read_labeled_rows(loaded, file, name, missing_label)
-    _check_fitted_to(loaded, labels)
+    final = loaded.pipeline[-1]
+    if not hasattr(final, "held_out_cumulative_"):
+        raise console.UsageError(
+            f"The model is a {type(final).__name__} that held no labelled rows out. Fit another, "
+            "such as with --model auto, or linear or kernel without fixed settings."
+        )
+    check_fitted_to(loaded, labels)
     X = loaded.pipeline[:-1].transform(frame)
-    found = labeling.doubt(loaded.pipeline[-1], X, labels, n)
+    found = labeling.doubt(final, X, labels, n)
     rows = dict(zip(_COLUMNS, _columns(found), strict=True))
     if out is not None:
         import pyarrow as pa
@@ -110,45 +116,3 @@ def _columns(found: DoubtfulLabels) -> tuple[list[Any], ...]:
         found.is_wrong.round(4).tolist(),
         list(found.reasons),
     )
-
-
-def number_sentence(found: DoubtfulLabels) -> str:
-    """How many labels seem wrong.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=12, low=5, high=21))
-    'Of 200 labels about 12 seem wrong (90 % interval: 5 to 21), or more if classes look alike.'
-    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=1, low=0, high=8))
-    'Of 200 labels none need be wrong: nothing shows that any is, and 8 may be.'
-    """
-    if not found.low:
-        return (
-            f"Of {pluralize(found.n_labels, 'label')} none need be wrong: nothing shows that any "
-            f"is, and {found.high:,} may be."
-        )
-    return (
-        f"Of {pluralize(found.n_labels, 'label')} about {found.n_wrong:,} seem wrong (90 % "
-        f"interval: {found.low:,} to {found.high:,}), or more if classes look alike."
-    )
-
-
-def _check_fitted_to(loaded: TableModel, labels: list[Any]) -> None:
-    """Raise unless the model can have been fitted to these labels, and held some of them out."""
-    from .._rows.class_order import class_order
-    from ..labeling._models import held_out_rows, label_codes
-
-    final = loaded.pipeline[-1]
-    if not hasattr(final, "held_out_cumulative_"):
-        raise console.UsageError(
-            f"The model is a {type(final).__name__} that held no labelled rows out. Fit another, "
-            "such as with --model auto, or linear or kernel without fixed settings."
-        )
-    try:
-        held_out_rows(final, label_codes(class_order(final), labels, len(labels)))
-    except ValueError:
-        raise console.CommandError(
-            "The labels of the table are not those that the model was fitted to. Give the table of "
-            "the fit, or fit the model to this one."
-        ) from None

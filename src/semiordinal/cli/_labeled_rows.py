@@ -6,8 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from .._rows.class_order import class_order
 from .._tables.reading import TableFile, check_column
 from .._utils.text import join_names
+from ..labeling._models import held_out_rows, label_codes
 from . import _console as console
 from ._table_models import TableModel
 
@@ -40,3 +42,17 @@ def read_labeled_rows(
             "again, or mend them."
         )
     return frame, [None if code < 0 else loaded.classes[code] for code in codes]
+
+
+def check_fitted_to(loaded: TableModel, labels: list[Any]) -> None:
+    """Raise unless a model that held labelled rows out can have been fitted to these labels."""
+    final = loaded.pipeline[-1]
+    if not hasattr(final, "held_out_cumulative_"):
+        return
+    try:
+        held_out_rows(final, label_codes(class_order(final), labels, len(labels)))
+    except ValueError:
+        raise console.CommandError(
+            "The labels of the table are not those that the model was fitted to. Give the table of "
+            "the fit, or fit the model to this one."
+        ) from None

@@ -47,7 +47,7 @@ def next_rows(
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Choose the rows of a table whose labels would tell the model most.
+    """Choose the rows of a table to label: those that stand for rows without labels like them.
 
     Rows that have a label are not chosen, nor rows much like them, so give the table that was
     fitted to. Of more than 5,000 rows without a label, 5,000 drawn at random are considered.

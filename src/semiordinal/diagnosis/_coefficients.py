@@ -10,9 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing, check_random_state
 
-from .._rows.labels import encode_labels
+from .._rows.labels import encode_labels, label_values
 from .._utils.typing import Array, Codes
-from ._problem import label_values
 
 _FEWEST_OF_A_CLASS = 2
 _FEWEST_PER_CLASS = 5  # on average

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._rows.labels import every_class_first
 from .._utils.typing import Array
 from ..metrics import mean_and_standard_error
 from ..model_selection import Split
@@ -92,7 +93,8 @@ def learning_curves(problem: DiagnosisProblem, splits: list[Split], gain: Unlabe
 
     def fit(train: Rows) -> dict[str, Any]:
         labeled, unlabeled = split_labels(problem, train)
-        order, others = _every_class_first(problem, labeled, random), random.permutation(unlabeled)
+        order = labeled[every_class_first(problem.codes[labeled], random)]
+        others = random.permutation(unlabeled)
         fits = {}
         for size in label_sizes:
             rows = np.sort(np.concatenate([order[:size], unlabeled]))
@@ -117,16 +119,6 @@ def learning_curves(problem: DiagnosisProblem, splits: list[Split], gain: Unlabe
         _equivalent(problem, np.array(label_sizes), by_labels["SV"], gain),
         len(splits),
     )
-
-
-def _every_class_first(
-    problem: DiagnosisProblem, labeled: Rows, random: np.random.Generator
-) -> Rows:
-    """Labelled rows in random order, but one of each class first."""
-    order = random.permutation(labeled)
-    _, first = np.unique(problem.codes[order], return_index=True)
-    rest = np.setdiff1d(np.arange(len(order)), first)
-    return np.concatenate([order[np.sort(first)], order[rest]])
 
 
 def _curve(sizes: list[int], values: dict[str, Array]) -> Curve:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length
 from .._judge.held_out import HeldOutPredictions
 from .._risk.losses import get_loss
 from .._rows.class_shares import resolve_prior
-from .._rows.labels import encode_labels, known_codes
+from .._rows.labels import encode_labels, known_codes, label_values
 from .._score import KernelOrdinalClassifierCV, LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from .._utils.text import as_written
 from .._utils.typing import Array, Codes
@@ -194,11 +194,6 @@ def _check_not_tuned(model: Any) -> None:
             f"Give a {tuned.removesuffix('CV')} with settings that you fix; what a tuned "
             "classifier gains over the labelled rows alone, its own gain_ and gain_se_ say."
         )
-
-
-def label_values(codes: Codes, classes: NDArray[Any]) -> NDArray[np.object_]:
-    """Labels of codes, None where missing."""
-    return np.array([*classes.tolist(), None], dtype=object)[codes]
 
 
 def cross_validate(

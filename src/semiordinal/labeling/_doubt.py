@@ -7,19 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import _safe_indexing
 
 from .._utils.checks import check_count
-from .._utils.text import class_names
+from .._utils.text import class_names, pluralize
 from .._utils.typing import Array, Codes
-from ._label_noise import estimate_label_noise
+from ._label_noise import HIGHEST_RATE, estimate_label_noise
 from ._models import held_out_rows, label_codes, model_rows
-from ._unknown import standardized
+from ._places import standardized
 
 _LEVEL = 0.9
-_NEIGHBORS = 10
+_NEIGHBORS = 20
 _MOST_NEIGHBORS_OF = 5000  # labelled rows among which like ones are looked for
+_WEIGHT_OF_NEIGHBORS = 0.5  # by that of the model, which has seen most of the same rows
+_PRIOR_ROWS = 2.0  # of the shares of all labels, beside the like rows
 _MANY = 0.8  # of like rows, to be worth a word
 
 
@@ -34,7 +36,7 @@ class DoubtfulLabels:
     labels : array of shape (n,)
         As they were given.
     likely : array of shape (n,)
-        The most probable class by models that have not seen the label.
+        The most probable class by models that have not seen the label, and by like rows.
     is_wrong : array of shape (n,)
         The probability that the label is wrong.
     reasons : list of str
@@ -60,8 +62,9 @@ class DoubtfulLabels:
 def doubt(model: Any, X: Any, y: Any, n: int = 20) -> DoubtfulLabels:
     """Find the labels that are most likely to be wrong.
 
-    Each label is compared with the class probabilities of models that were fitted without it. How
-    many labels are wrong is estimated too, and with it the probability that each of them is.
+    Each label is compared with the class probabilities of models that were fitted without it, and
+    with the labels of the 20 rows most like it. How many labels are wrong is estimated too, and
+    with it the probability that each of them is.
 
     Parameters
     ----------
@@ -98,15 +101,14 @@ def doubt(model: Any, X: Any, y: Any, n: int = 20) -> DoubtfulLabels:
     codes = label_codes(rows.classes, y, rows.X.shape[0])
     judged = held_out_rows(rows.model, codes)
     own = codes[judged]
-    noise = estimate_label_noise(_probabilities(rows.model, own), own, _LEVEL)
+    neighbors = _neighbors(rows.X, judged, codes)
+    by_model = _probabilities(rows.model, own)
+    noise = estimate_label_noise(by_model, own, _LEVEL, _pooled(by_model, own, neighbors))
     order = np.argsort(-noise.is_wrong, kind="stable")[:n]
     first = judged[order]
     likely = noise.probabilities[order].argmax(axis=1)
     reasons = _reasons(
-        class_names(rows.classes),
-        noise.probabilities[order],
-        codes[first],
-        _neighbors(rows.X, first, judged, codes),
+        class_names(rows.classes), noise.probabilities[order], own[order], neighbors[order]
     )
     n_labels = len(own)
     return DoubtfulLabels(
@@ -122,6 +124,35 @@ def doubt(model: Any, X: Any, y: Any, n: int = 20) -> DoubtfulLabels:
     )
 
 
+def number_sentence(found: DoubtfulLabels) -> str:
+    """How many labels seem wrong.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=12, low=5, high=21))
+    'Of 200 labels about 12 seem wrong (90 % interval: 5 to 21), or more if classes look alike.'
+    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=1, low=0, high=8))
+    'Of 200 labels none need be wrong: nothing shows that any is, and 8 may be.'
+    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=0, low=0, high=120))
+    'How many of 200 labels are wrong cannot be told: the model says too little of the classes.'
+    """
+    if not found.low and found.high >= round(HIGHEST_RATE * found.n_labels):
+        return (
+            f"How many of {pluralize(found.n_labels, 'label')} are wrong cannot be told: the model "
+            "says too little of the classes."
+        )
+    if not found.low:
+        return (
+            f"Of {pluralize(found.n_labels, 'label')} none need be wrong: nothing shows that any "
+            f"is, and {found.high:,} may be."
+        )
+    return (
+        f"Of {pluralize(found.n_labels, 'label')} about {found.n_wrong:,} seem wrong (90 % "
+        f"interval: {found.low:,} to {found.high:,}), or more if classes look alike."
+    )
+
+
 def _probabilities(model: Any, codes: Codes) -> Array:
     """Of the classes of held-out rows, at the shares that the labels have."""
     cumulative = np.maximum.accumulate(model.held_out_cumulative_, axis=1)
@@ -134,14 +165,28 @@ def _probabilities(model: Any, codes: Codes) -> Array:
     return np.asarray(by_labels / by_labels.sum(axis=1, keepdims=True))
 
 
-def _neighbors(X: Any, rows: Codes, judged: Codes, codes: Codes) -> NDArray[Any]:
-    """Codes of the labelled rows that are nearest to each of some."""
-    few = judged[np.linspace(0, len(judged) - 1, min(len(judged), _MOST_NEIGHBORS_OF)).astype(int)]
-    places = standardized(_safe_indexing(X, np.r_[rows, few]))
-    distances = cdist(places[: len(rows)], places[len(rows) :])
-    distances[rows[:, None] == few] = np.inf
-    nearest = np.argsort(distances, axis=1, kind="stable")[:, : min(_NEIGHBORS, len(few) - 1)]
-    return codes[few[nearest]]
+def _neighbors(X: Any, judged: Codes, codes: Codes) -> NDArray[Any]:
+    """Codes of the labelled rows that are nearest to each, the nearest first; not its own."""
+    few = np.linspace(0, len(judged) - 1, min(len(judged), _MOST_NEIGHBORS_OF)).astype(int)
+    places = standardized(_safe_indexing(X, judged))
+    if not places.shape[1]:  # all rows are alike
+        places = np.zeros((len(judged), 1))
+    n_nearest = min(_NEIGHBORS, len(few) - 1)
+    found = NearestNeighbors(n_neighbors=n_nearest + 1).fit(places[few])
+    nearest = few[found.kneighbors(places, return_distance=False)]
+    is_own = nearest == np.arange(len(judged))[:, None]
+    last = np.argsort(is_own, axis=1, kind="stable")[:, :n_nearest]
+    return codes[judged][np.take_along_axis(nearest, last, axis=1)]
+
+
+def _pooled(probabilities: Array, codes: Codes, neighbors: NDArray[Any]) -> Array:
+    """Probabilities by the model and the labels of like rows, whose log-odds count half."""
+    n_classes = probabilities.shape[1]
+    counts = (neighbors[:, :, None] == np.arange(n_classes)).sum(axis=1)
+    shares = np.bincount(codes, minlength=n_classes) / len(codes)
+    alike = (counts + _PRIOR_ROWS * shares) / (neighbors.shape[1] + _PRIOR_ROWS)
+    pooled = probabilities * np.maximum(alike, 1e-12) ** _WEIGHT_OF_NEIGHBORS
+    return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
 
 
 def _reasons(

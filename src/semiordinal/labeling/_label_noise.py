@@ -3,7 +3,9 @@
 A label is taken to be right with probability 1 − ε, and then of the class that the model's
 probabilities say; or wrong, and then the more likely the nearer it is to that class. Models that
 learnt from wrong labels are less certain than they should be, so their log-odds are stretched.
-Both numbers, ε and the stretch, are those of the largest likelihood.
+Both numbers, ε and the stretch, are those of the largest likelihood. Predictions for different rows
+are by models that share nearly all of their rows, so these rows do not count as independent ones:
+by the rule of Nadeau and Bengio (2003), the likelihood counts half.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from scipy.stats import chi2
 
 from .._utils.typing import Array, Codes
 
-_RATES = np.linspace(0.0, 0.6, 121)
+HIGHEST_RATE = 0.6
+_RATES = np.linspace(0.0, HIGHEST_RATE, 121)
 _STRETCHES = np.geomspace(0.5, 8.0, 33)
 _LEAST = 1e-9
+_INDEPENDENCE = 0.5  # what a held-out row counts, by one that no other model has seen
 _CLEAR = 2.0  # standard errors
 _PRIOR_LABELS = 10  # before the labels are looked at, one of so many is taken to be wrong
 
@@ -42,27 +46,23 @@ class LabelNoise(NamedTuple):
     probabilities: Array
 
 
-def estimate_label_noise(probabilities: Array, codes: Codes, level: float) -> LabelNoise:
-    """The noise of the largest likelihood, with the interval of the profile likelihood."""
-    n_rows, n_classes = probabilities.shape
-    cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
-    log_odds = logit(np.clip(cumulative, _LEAST, 1 - _LEAST))
-    confusion = _confusion(n_classes)
-    every = np.arange(n_rows)
-    profile = np.full(len(_RATES), -np.inf)
-    best = -np.inf, 1.0
-    for stretch in _STRETCHES:
-        true = _stretched(log_odds, stretch)
-        right, wrong = true[every, codes], (true @ confusion)[every, codes]
-        likelihoods = np.array([np.log((1 - rate) * right + rate * wrong).sum() for rate in _RATES])
-        profile = np.maximum(profile, likelihoods)
-        best = max(best, (likelihoods.max(), stretch))
-    if not _says_something(cumulative, codes):
+def estimate_label_noise(
+    probabilities: Array, codes: Codes, level: float, pooled: Array | None = None
+) -> LabelNoise:
+    """The noise of the largest likelihood, with the interval of the profile likelihood.
+
+    How many labels are wrong is by ``probabilities`` alone; which ones, by ``pooled``, if given:
+    probabilities that know more, but need not be calibrated.
+    """
+    profile, stretch = _profile(probabilities, codes)
+    if not _says_something(np.cumsum(probabilities, axis=1)[:, :-1], codes):
         profile = np.zeros(len(_RATES))  # any rate is as likely
     likely_rate = float(_RATES[profile.argmax()])
     inside = _RATES[2 * (profile.max() - profile) <= chi2.ppf(level, 1)]
-    true = _stretched(log_odds, best[1])
-    right, wrong = true[every, codes], (true @ confusion)[every, codes]
+    if pooled is not None:
+        probabilities, stretch = pooled, _profile(pooled, codes)[1]
+    true = _stretched(_log_odds(probabilities), stretch)
+    right, wrong = _right_and_wrong(true, codes)
     # Averaged over the rates, since few labels do not tell a high rate from a low one.
     belief = np.exp(profile - profile.max()) * (1 - _RATES) ** (_PRIOR_LABELS - 1)
     is_wrong = sum(
@@ -70,6 +70,32 @@ def estimate_label_noise(probabilities: Array, codes: Codes, level: float) -> La
         for rate, weight in zip(_RATES, belief / belief.sum(), strict=True)
     )
     return LabelNoise(likely_rate, float(inside[0]), float(inside[-1]), np.asarray(is_wrong), true)
+
+
+def _profile(probabilities: Array, codes: Codes) -> tuple[Array, float]:
+    """The log-likelihood of each rate at its best stretch, and the best stretch of all."""
+    log_odds = _log_odds(probabilities)
+    profile = np.full(len(_RATES), -np.inf)
+    best = -np.inf, 1.0
+    for stretch in _STRETCHES:
+        right, wrong = _right_and_wrong(_stretched(log_odds, stretch), codes)
+        likelihoods = _INDEPENDENCE * np.array(
+            [np.log((1 - rate) * right + rate * wrong).sum() for rate in _RATES]
+        )
+        profile = np.maximum(profile, likelihoods)
+        best = max(best, (float(likelihoods.max()), float(stretch)))
+    return profile, best[1]
+
+
+def _right_and_wrong(true: Array, codes: Codes) -> tuple[Array, Array]:
+    """Probabilities of labels if they are right, and if they are wrong."""
+    every = np.arange(len(codes))
+    return true[every, codes], (true @ _confusion(true.shape[1]))[every, codes]
+
+
+def _log_odds(probabilities: Array) -> Array:
+    cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
+    return np.asarray(logit(np.clip(cumulative, _LEAST, 1 - _LEAST)))
 
 
 def _says_something(cumulative: Array, codes: Codes) -> bool:

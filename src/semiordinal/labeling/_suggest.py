@@ -14,13 +14,12 @@ from sklearn.utils import _safe_indexing, check_random_state
 from .._utils.checks import check_count, check_number
 from .._utils.text import class_names
 from .._utils.typing import Array, Codes
+from ._coverage import Coverage
 from ._models import ModelRows, cumulative_or_none, label_codes, model_rows
-from ._unknown import UnknownScores, standardized
+from ._places import standardized, with_positions
 
-_NOISE = 0.3  # variance of what a label tells, where a score's is about one
-_LEAST_INFORMATION = 0.1  # of the mean, of rows whose class seems certain
-_MOST_CANDIDATES, _MOST_LABELED, _MOST_TARGETS = 5000, 2000, 500
-_COVERAGE = 0.9
+_MOST_CANDIDATES, _MOST_LABELED, _MOST_TARGETS = 5000, 2000, 2000
+_LEVEL = 0.9  # of prediction sets
 DRAWN = "drawn at random"
 _FAR = 0.95  # further from the labels than so many unlabelled rows is "unlike"
 _LEAST_SHARE = 0.01  # of rows that a row is nearest to, to be worth a word
@@ -63,15 +62,15 @@ def suggest(
     random_share: float = 0.25,
     random_state: Any = 0,
 ) -> Suggestions:
-    """Choose rows whose labels would tell a model most about all rows.
+    """Choose rows that, with those labelled before, stand for all rows.
 
-    Each row is the one whose label lowers the variance of the scores of all unlabelled rows most,
-    given the labels and the rows chosen before it; rows near the border of two classes tell more,
-    and scores near one matter more. So rows of a batch differ from each other and from what is
-    labelled, but stand for many.
+    Each row is the one after which labelled rows and all rows are most alike, in the columns and
+    in the class that the model expects, which count equally. So rows of a batch differ from
+    each other and from what is labelled, but are no outliers, and all classes that the model
+    expects have their share.
 
-    Labels of rows so chosen are no random draw, and errors on them are not those on all rows. So
-    some of the batch, by default every fourth row, are drawn at random.
+    Labels of rows so chosen are no random draw, and errors on them are not quite those on all
+    rows. So some of the batch, by default every fourth row, are drawn at random.
 
     Parameters
     ----------
@@ -126,14 +125,14 @@ def suggest(
     free = np.arange(n_labeled, len(used))
     places = standardized(rows.X)
     cumulative = cumulative_or_none(rows)
-    information = _information(cumulative, len(used))
-    targets = _draw(random, free, _MOST_TARGETS)
-    unknown = UnknownScores(places, _NOISE / information, np.arange(n_labeled), targets)
+    everything = _draw(random, np.arange(len(used)), _MOST_TARGETS)
+    coverage = Coverage(with_positions(places, cumulative), everything)
+    coverage.add(np.arange(n_labeled))
     drawn = random.choice(free, _n_random(n, random_share), replace=False)
-    chosen = _choose(unknown, information[targets], free, drawn, n)
+    chosen = _choose(coverage, free, drawn, n)
     is_random = np.isin(chosen, drawn)
     picked = ModelRows(rows.model, _safe_indexing(rows.X, chosen))
-    reasons = _reasons(picked.classes, places, n_labeled, chosen, targets, cumulative)
+    reasons = _reasons(picked.classes, places, n_labeled, chosen, free, cumulative)
     lowest, highest = _sets(picked)
     return Suggestions(
         used[chosen],
@@ -152,13 +151,10 @@ def _n_random(n: int, share: float) -> int:
     return int(n * share + 0.5)
 
 
-def _choose(
-    unknown: UnknownScores, weights: Array, free: Codes, drawn: Codes, n: int
-) -> NDArray[np.intp]:
-    """Rows that were drawn, and those that tell most beside them, in turn."""
-    for row in drawn:
-        unknown.add_label(row)
-    is_free = np.zeros(len(unknown.variance), dtype=bool)
+def _choose(coverage: Coverage, free: Codes, drawn: Codes, n: int) -> NDArray[np.intp]:
+    """Rows that were drawn, and those that are best beside them, in turn."""
+    coverage.add(drawn)
+    is_free = np.zeros(len(coverage.gains()), dtype=bool)
     is_free[free] = True
     is_free[drawn] = False
     batch = np.empty(n, dtype=np.intp)
@@ -166,10 +162,10 @@ def _choose(
     at_random = np.ceil(np.arange(1, len(drawn) + 1) * n / max(len(drawn), 1)).astype(int) - 1
     batch[at_random] = drawn
     for place in np.setdiff1d(np.arange(n), at_random):
-        best = np.where(is_free, unknown.gains(weights), -np.inf).argmax()
+        best = np.where(is_free, coverage.gains(), -np.inf).argmax()
         batch[place] = best
         is_free[best] = False
-        unknown.add_label(int(best))
+        coverage.add(np.array([best]))
     return batch
 
 
@@ -180,20 +176,12 @@ def _draw(random: Any, rows: Codes, most: int) -> Codes:
     return np.sort(random.choice(rows, most, replace=False))
 
 
-def _information(cumulative: Array | None, n_rows: int) -> Array:
-    """How much a label tells of each row's score: the curvature of its loss, one on average."""
-    if cumulative is None:
-        return np.ones(n_rows)
-    curvature = (cumulative * (1 - cumulative)).sum(axis=1)
-    return np.maximum(curvature / max(curvature.mean(), 1e-12), _LEAST_INFORMATION)
-
-
 def _sets(rows: ModelRows) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
     if not hasattr(rows.model, "held_out_cumulative_"):
         return None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # with few labels sets are all classes
-        ends = rows.model.predict_set(rows.X, _COVERAGE)
+        ends = rows.model.predict_set(rows.X, _LEVEL)
     return ends[:, 0], ends[:, 1]
 
 
@@ -224,7 +212,7 @@ def _reasons(
                 parts.append(f"between {names[border]} and {names[border + 1]}")
         if share >= _LEAST_SHARE:
             parts.append(f"nearest of these to {share:.0%} of the unlabelled rows")
-        reasons.append("; ".join(parts) or "tells most about the other rows")
+        reasons.append("; ".join(parts) or "stands for rows that few labels stand for")
     return reasons
 
 

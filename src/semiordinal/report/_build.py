@@ -123,6 +123,7 @@ def render_findings(
             drivers.unsure_section(findings),
             quality.calibration_section(findings),
             data.unlabeled_section(findings),
+            data.doubt_section(findings),
             data.data_section(findings, notes),
             data.drift_section(findings),
             data.statistics_section(findings),

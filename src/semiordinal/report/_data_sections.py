@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._utils.text import pluralize
+from ..diagnosis._text import percent
+from ..labeling._doubt import number_sentence
 from ..metrics import METRICS
 from ..plotting import (
     SharesDisplay,
@@ -70,6 +72,31 @@ def data_section(findings: Findings, notes: list[str]) -> Section:
         left_out = [[name, why] for name, why in dropped.items()]
         tables.append(Table(["column", "why"], left_out, "Columns left out"))
     return Section("data", "The data and its gaps", lead, [], tables, notes)
+
+
+def doubt_section(findings: Findings) -> Section:
+    """Labels that may be wrong, and how many are."""
+    title = "Which labels may be wrong?"
+    found = findings.doubtful
+    if found is None:
+        why = (
+            GIVE_ROWS
+            if findings.subject.rows is None
+            else "This takes the rows that the model was fitted to, and a model that held some out."
+        )
+        return Section("doubt", title, why)
+    columns = found.positions + 1, found.labels, found.likely, found.is_wrong, found.reasons
+    rows = [
+        [f"row {row:,}", str(label), str(likely), percent(wrong), why]
+        for row, label, likely, wrong, why in zip(*columns, strict=True)
+    ]
+    headers = ["in the table", "label", "more likely", "probability that it is wrong", "why"]
+    notes = [
+        "Each label was compared with predictions by models that had not seen it. A label here is "
+        "worth a second look, no more: unusual rows look like wrong labels too."
+    ]
+    table = Table(headers, rows, "The labels most likely to be wrong")
+    return Section("doubt", title, number_sentence(found), [], [table], notes)
 
 
 def drift_section(findings: Findings) -> Section:

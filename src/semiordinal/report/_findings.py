@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._rows.labels import label_values
 from .._utils.typing import Array
 from ..diagnosis import Verdict, bootstrap_coefficients
 from ..diagnosis._coefficients import enough_for_intervals
 from ..diagnosis._model_verdict import judge_model
-from ..diagnosis._problem import label_values
+from ..labeling import DoubtfulLabels, doubt
+from ..labeling._models import held_out_rows
 from ..plotting._importance import EffectDisplay
 from ._drivers import (
     Explanation,
@@ -31,6 +33,7 @@ _MOST_UNLABELED = 2000
 _MOST_DRAWS, _FEWEST_DRAWS = 100, 30
 _ROWS_OF_DRAWS = 200_000  # rows times bootstrap draws, about
 _MOST_PREDICTED = 5000
+_DOUBTFUL = 10
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Findings:
     groups: list[Group] = field(default_factory=list)
     coefficients: Coefficients | None = None
     predicted_shares: Array | None = None
+    doubtful: DoubtfulLabels | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """All figures by name, with dicts in place of objects."""
@@ -75,6 +79,7 @@ class Findings:
             "groups": [asdict(each) for each in self.groups],
             "coefficients": None if self.coefficients is None else asdict(self.coefficients),
             "predicted_shares": self.predicted_shares,
+            "doubtful_labels": None if self.doubtful is None else asdict(self.doubtful),
             "drift": self.subject.drift,
         }
 
@@ -100,7 +105,20 @@ def find(subject: Subject, seed: int) -> Findings:
         groups,
         _coefficients(subject, rows, seed),
         _predicted_shares(subject, rows),
+        _doubtful(subject, rows),
     )
+
+
+def _doubtful(subject: Subject, rows: ShownRows) -> DoubtfulLabels | None:
+    """Labels that may be wrong; None where the model held none of these very labels out."""
+    try:
+        held_out_rows(subject.estimator, rows.codes)
+    except ValueError:
+        return None
+    if not rows.is_training:
+        return None
+    labels = label_values(rows.codes, np.array(subject.classes, dtype=object))
+    return doubt(subject.estimator, subject.encoded(rows.frame), labels, _DOUBTFUL)
 
 
 def _predicted_shares(subject: Subject, rows: ShownRows) -> Array:
