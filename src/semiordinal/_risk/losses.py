@@ -32,7 +32,7 @@ import numpy as np
 
 from .._utils.checks import check_choice
 from .._utils.computing import Allocate, fresh
-from .._utils.typing import Array
+from .._utils.typing import Array, Task
 from .links import Link, get_link
 from .margins import Absolute, GapLoss, Logistic, Margin, Square, get_margin
 
@@ -224,7 +224,7 @@ class OrdinalLoss(ABC):
     """A surrogate loss, the task loss it replaces, and its margin."""
 
     name: ClassVar[str]
-    task: ClassVar[str]  # "absolute", "zero_one" or "squared"
+    task: ClassVar[Task]
     unit_gaps: ClassVar[bool] = False  # θ_i = θ_1 + (i − 1), so only θ_1 is learnt
     has_gap_term: ClassVar[bool] = False
     uses_margin: ClassVar[bool] = True
@@ -303,7 +303,7 @@ class ImmediateThreshold(_ThresholdLoss):
     """IT: ``ℓ(−α_{y−1})`` if y > 1, plus ``ℓ(α_y)`` if y < K, for the zero-one loss."""
 
     name = "it"
-    task = "zero_one"
+    task: ClassVar[Task] = "zero_one"
 
     def incidence(self, n_classes: int) -> tuple[Array, Array]:
         eye = np.eye(n_classes)
@@ -314,7 +314,7 @@ class CumulativeLink(ImmediateThreshold):
     """CL: ``−log(σ(α_y) − σ(α_{y−1}))``, the proportional-odds likelihood."""
 
     name = "cl"
-    task = "absolute"
+    task: ClassVar[Task] = "absolute"
     has_gap_term = True
     uses_margin = False
 
@@ -338,7 +338,7 @@ class LinkLoss(OrdinalLoss):
     """CL with any link: ``−log(F(α_y) − F(α_{y−1}))``."""
 
     name = "cl"
-    task = "absolute"
+    task: ClassVar[Task] = "absolute"
     has_gap_term = True
     uses_margin = False
 

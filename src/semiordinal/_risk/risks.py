@@ -6,7 +6,8 @@ a label. With label codes 0..K−1, and −1 where unlabelled, ``table[codes]`` 
 
 Parts, with counts n_y, n_U and priors π_y, and k the removed class:
 
-- SV: 1/n_L at the true label, or π_y/n_y, which is the same where π_y = n_y/n_L.
+- SV: 1/n_L at the true label, or π_y/n_y, which is the same where π_y = n_y/n_L. With weights
+  w_y of classes, times w_y, and divided by the mean of these.
 - L1: π_y/n_y at the true label y, for y ≠ k.
 - U: 1/n_U at k, on unlabelled rows.
 - L2: π_y/n_y at k, on rows of class y ≠ k.
@@ -14,6 +15,10 @@ Parts, with counts n_y, n_U and priors π_y, and k the removed class:
 LU without k is L1 + U − L2; SEMI is γ LU + (1 − γ) SV. The part U − L2 estimates a mean
 loss, which is at least zero, but its estimate may be negative; a `Correction` says what
 such an estimate counts as.
+
+SEMI is SV + γ (LU − SV), whose second part is zero in the mean and serves to lower the variance.
+With weights of classes, the first part has them and the second has not: so the risk is an unbiased
+estimate of the weighted one, whatever the weights.
 """
 
 from __future__ import annotations
@@ -125,6 +130,8 @@ class Risk:
         Applied to U − L2.
     weighting : {"rows", "prior"}
         Weight of a labelled row of class y in SV: 1/n_L, or π_y/n_y.
+    class_weight : array of shape (K,) or None
+        How much classes count in SV, beside that.
 
     Examples
     --------
@@ -140,13 +147,19 @@ class Risk:
     removed: int = 0
     correction: Correction | None = None
     weighting: str = "rows"
+    class_weight: Array | None = None
 
     def label_weights(
         self, class_counts: Array, n_unlabeled: float, class_prior: Array
     ) -> LabelWeights:
         gamma = self.unlabeled_weight
         prior = class_prior if self.weighting == "prior" else None
-        main = (1 - gamma) * supervised_weights(class_counts, prior)
+        supervised = supervised_weights(class_counts, prior)
+        main = (1 - gamma) * supervised
+        if self.class_weight is not None:
+            table = supervised[:-1] * self.class_weight
+            main = -gamma * supervised
+            main[:-1] += table / (class_counts @ table.sum(axis=1))
         if gamma == 0:
             return LabelWeights(main)
         first = labeled_weights(class_counts, class_prior, self.removed)

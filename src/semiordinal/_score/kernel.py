@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,12 +32,18 @@ from .._rows.training import TrainingRows, check_finite
 from .._utils.checks import check_choice, check_list, check_number, is_count
 from .._utils.typing import (
     Array,
+    Centers,
+    ClassWeight,
+    ColumnWeights,
     Correction,
     Criterion,
+    CrossValidation,
     Kernel,
     Loss,
     Margin,
+    Numbers,
     Penalty,
+    Scoring,
     SolverName,
     SupervisedWeights,
     ThresholdRule,
@@ -88,7 +95,7 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     penalty : {"function", "coef"}, default="function"
         What l2 multiplies half of: the squared norm of the score in the kernel's function space,
         which holds rough scores back, or that of w, as in the paper.
-    standardize, classes, missing_label, max_unlabeled, verbose
+    class_weight, standardize, classes, missing_label, max_unlabeled, verbose
         As of `LinearOrdinalClassifier`.
     random_state : int, RandomState or None, default=None
         For ``max_unlabeled``, for centres that are drawn, and for the extra starts where the
@@ -150,7 +157,7 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     column_weights_: Array
     # Of models in files that were written before these could be set.
     kernel: Kernel = "gaussian"
-    column_weights: Any = "equal"
+    column_weights: ColumnWeights = "equal"
 
     def __init__(
         self,
@@ -161,14 +168,15 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         l2: float = 0.01,
         kernel: Kernel = "gaussian",
         bandwidth: float = 1.0,
-        column_weights: Any = "equal",
-        centers: Any = "labeled",
+        column_weights: ColumnWeights = "equal",
+        centers: Centers = "labeled",
         penalty: Penalty = "function",
+        class_weight: ClassWeight = None,
         standardize: bool = True,
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int | None = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
         margin: Margin = "logistic",
         removed_class: Any = "median",
@@ -189,6 +197,7 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         self.column_weights = column_weights
         self.centers = centers
         self.penalty = penalty
+        self.class_weight = class_weight
         self.standardize = standardize
         self.classes = classes
         self.missing_label = missing_label
@@ -317,11 +326,12 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         which holds rough scores back, or that of the weights of the centres, as in the paper.
     standardize : bool, default=True
         Centre and scale the columns of X by their mean and deviation over all rows first.
-    margin, unlabeled_weights, removed_classes, supervised_weights, correction, criterion
+    class_weight, margin, unlabeled_weights, removed_classes, supervised_weights, correction, \
+criterion, scoring
         What is searched, and by what: as of `LinearOrdinalClassifierCV`.
     n_repeats : int, default=1
         How often to split into folds.
-    safety, max_iter, tol : float, int, float
+    safety, max_iter, tol, n_jobs : float, int, float, int
         As of `LinearOrdinalClassifierCV`.
 
     Attributes
@@ -351,39 +361,49 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
     array([0., 2.])
     """
 
+    estimator_: KernelOrdinalClassifier
+    basis_: Array
+    centers_: Any
+    bandwidth_: float
+    column_mean_: Array
+    column_scale_: Array
+    column_weights_: Array
     # Of models in files that were written before these could be set.
     kernel: Kernel = "gaussian"
-    column_weights: Any = "equal"
+    column_weights: ColumnWeights = "equal"
 
     def __init__(
         self,
         *,
         loss: Loss = "at",
         class_prior: Any = "labels",
-        l2s: Any = (0.1, 0.01, 0.001, 0.0001, 0.00001),
-        bandwidths: Any = (0.5, 1.0, 2.0),
-        column_weights: Any = "equal",
-        cv: Any = "auto",
+        l2s: Numbers = (0.1, 0.01, 0.001, 0.0001, 0.00001),
+        bandwidths: Numbers = (0.5, 1.0, 2.0),
+        column_weights: ColumnWeights = "equal",
+        cv: CrossValidation = "auto",
         thresholds: ThresholdRule = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int = 20_000,
-        verbose: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
         kernel: Kernel = "gaussian",
-        centers: Any = "labeled",
+        centers: Centers = "labeled",
         penalty: Penalty = "function",
         standardize: bool = True,
+        class_weight: ClassWeight = None,
         margin: Margin = "logistic",
-        unlabeled_weights: Any = (0.1, 0.25, 0.5),
-        removed_classes: Any = ("median",),
+        unlabeled_weights: Numbers = (0.1, 0.25, 0.5),
+        removed_classes: Sequence[Any] = ("median",),
         supervised_weights: SupervisedWeights = "rows",
         correction: Correction = "none",
         criterion: Criterion = "surrogate",
+        scoring: Scoring = None,
         n_repeats: int = 1,
         safety: float = 2.0,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        n_jobs: int | None = None,
     ):
         self.loss = loss
         self.class_prior = class_prior
@@ -401,16 +421,19 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         self.centers = centers
         self.penalty = penalty
         self.standardize = standardize
+        self.class_weight = class_weight
         self.margin = margin
         self.unlabeled_weights = unlabeled_weights
         self.removed_classes = removed_classes
         self.supervised_weights = supervised_weights
         self.correction = correction
         self.criterion = criterion
+        self.scoring = scoring
         self.n_repeats = n_repeats
         self.safety = safety
         self.max_iter = max_iter
         self.tol = tol
+        self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
         check_list("bandwidths", self.bandwidths)

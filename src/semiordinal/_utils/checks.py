@@ -49,6 +49,22 @@ def check_count(name: str, value: Any) -> None:
         raise ValueError(f"{name}={as_written(value)} must be a whole number, at least 1.")
 
 
+def check_verbose(value: Any) -> None:
+    """Raise unless the value says how much to print, as scikit-learn's estimators take it."""
+    is_level = isinstance(value, int | np.integer | np.bool_) and value >= 0
+    if not is_level:
+        raise ValueError(f"verbose={as_written(value)} must be True, False, or a number from 0.")
+
+
+def check_jobs(value: Any) -> None:
+    """Raise unless the value is a number of jobs, as joblib takes it."""
+    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if value is not None and not (is_number and value):
+        raise ValueError(
+            f"n_jobs={as_written(value)} must be None, a number of jobs, or -1 for all cores."
+        )
+
+
 def check_flag(name: str, value: Any) -> None:
     """Raise unless the value is True or False."""
     if not isinstance(value, bool | np.bool_):

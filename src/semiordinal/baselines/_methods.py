@@ -59,7 +59,10 @@ __all__ = [
 
 _PLAIN = {"linear": LinearOrdinalClassifier, "kernel": KernelOrdinalClassifier}
 _TUNED = {"linear": LinearOrdinalClassifierCV, "kernel": KernelOrdinalClassifierCV}
-_TRANSDUCTIVE = {name: partial(TransductiveOrdinalClassifier, model=name) for name in _PLAIN}
+_TRANSDUCTIVE = {
+    "linear": partial(TransductiveOrdinalClassifier, model="linear"),
+    "kernel": partial(TransductiveOrdinalClassifier, model="kernel"),
+}
 
 
 class MissingPeerWarning(UserWarning):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -122,7 +122,7 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
     def __init__(
         self,
         *,
-        model: str = "linear",
+        model: Literal["linear", "kernel"] = "linear",
         loss: Loss = "at",
         margin: Margin = "logistic",
         pseudo_label_weight: float = 1.0,
