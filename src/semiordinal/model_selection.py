@@ -352,13 +352,15 @@ class OrdinalScorer:
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
-            raise ValueError(f"metric={self.metric!r} is not known; choose from {[*METRICS]}.")
+            raise ValueError(
+                f"metric={as_written(self.metric)} is not known; choose from {[*METRICS]}."
+            )
         if self.class_shares is not None:
             shares = np.asarray(self.class_shares, dtype=float)
             if shares.ndim != 1 or not (shares >= 0).all() or not np.isclose(shares.sum(), 1):
                 raise ValueError(
-                    f"class_shares={self.class_shares!r} must be one number for each class, none "
-                    "of them negative, that sum to one."
+                    f"class_shares={as_written(self.class_shares)} must be one number for each "
+                    "class, none of them negative, that sum to one."
                 )
 
     def __call__(
@@ -425,9 +427,13 @@ class SemiSupervisedScorer:
 
     def __post_init__(self) -> None:
         if self.metric is not None and self.metric not in _TASKS:
-            raise ValueError(f"metric={self.metric!r} is not known; choose from {list(_TASKS)}.")
+            raise ValueError(
+                f"metric={as_written(self.metric)} is not known; choose from {list(_TASKS)}."
+            )
         if self.unlabeled_weight is not None and not 0 <= self.unlabeled_weight <= 1:
-            raise ValueError(f"unlabeled_weight={self.unlabeled_weight!r} must be from 0 to 1.")
+            raise ValueError(
+                f"unlabeled_weight={as_written(self.unlabeled_weight)} must be from 0 to 1."
+            )
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         model = _final(estimator)

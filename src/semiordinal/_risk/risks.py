@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._utils.checks import check_choice
+from .._utils.text import as_written
 from .._utils.typing import Array
 from .losses import OrdinalLoss
 
@@ -72,8 +73,8 @@ def get_correction(name: str, leak: float) -> Correction | None:
     check_choice("correction", name, CORRECTIONS)
     if not isinstance(leak, int | float) or not -inf < leak <= 0:
         raise ValueError(
-            f"leak={leak!r} must be zero or negative: a positive leak would reward a negative "
-            "risk. Use leak=-0.2 for the paper's setting."
+            f"leak={as_written(leak)} must be zero or negative: a positive leak would reward a "
+            "negative risk. Use leak=-0.2 for the paper's setting."
         )
     if name == "none":
         return None

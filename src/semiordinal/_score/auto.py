@@ -29,7 +29,14 @@ from .._rows.training import (
     is_source,
     training_rows,
 )
-from .._utils.checks import check_choice, check_count, check_jobs, check_number, check_verbose
+from .._utils.checks import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_number,
+    check_seed,
+    check_verbose,
+)
 from .._utils.typing import Array, ClassWeight, Codes, CrossValidation, Members, Task
 from ..metrics import TASKS, expected_difference, population_weights
 from .columns import category_encoder
@@ -299,6 +306,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             check_number("time_limit", self.time_limit, 0.0)
         check_verbose(self.verbose)
         check_jobs(self.n_jobs)
+        check_seed(self.random_state)
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any, draw: DrawPartial

@@ -30,7 +30,7 @@ from .._rows import (
 from .._rows.class_shares import resolve_prior, warn_of_slight_priors
 from .._rows.class_weights import check_class_weight, resolve_class_weight
 from .._rows.training import TrainingRows, fit_context, training_rows
-from .._utils.checks import check_count, check_flag, check_number, check_verbose
+from .._utils.checks import check_count, check_flag, check_number, check_seed, check_verbose
 from .._utils.computing import blas_threads_for
 from .._utils.text import as_written
 from .._utils.typing import Array, Correction
@@ -147,8 +147,8 @@ class RiskParameters:
         check_number("unlabeled_weight", self.unlabeled_weight, 0, 1)
         if self.supervised_weights not in SUPERVISED_WEIGHTS:
             raise ValueError(
-                f"supervised_weights={self.supervised_weights!r} must be 'rows', for all labelled "
-                "rows alike, or 'prior', for every class by its prior."
+                f"supervised_weights={as_written(self.supervised_weights)} must be 'rows', for "
+                "all labelled rows alike, or 'prior', for every class by its prior."
             )
         check_class_weight(self.class_weight)
         check_number("l2", self.l2, 0)
@@ -167,9 +167,9 @@ class RiskParameters:
                 raise ValueError(
                     f"Class {name!r} has no labelled row. One class may have none if it is the "
                     "removed class and unlabelled rows stand in for it: set "
-                    f"removed_class={name!r} and unlabeled_weight > 0, and give unlabelled rows; "
-                    "else label a row of it, or leave it out of classes (of a categorical, drop "
-                    "the unused category)."
+                    f"removed_class={as_written(name)} and unlabeled_weight > 0, and give "
+                    "unlabelled rows; else label a row of it, or leave it out of classes (of a "
+                    "categorical, drop the unused category)."
                 )
             if prior[removed] == 0:
                 raise ValueError(
@@ -363,6 +363,7 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
         check_verbose(self.verbose)
+        check_seed(self.random_state)
         if self.max_unlabeled is not None:
             check_count("max_unlabeled", self.max_unlabeled)
 

@@ -30,7 +30,7 @@ from .._rows.training import (
     refuse_source,
     weighted_labels,
 )
-from .._utils.checks import check_choice, check_count
+from .._utils.checks import check_choice, check_count, check_seed
 from .._utils.typing import Array, Codes, CrossValidation, Task, ThresholdRule
 from ..metrics import TASKS
 from .empty_classes import EmptyClasses
@@ -239,6 +239,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         check_wrapped(self.estimator)
         check_choice("task", self.task, tuple(TASKS.values()))
         check_count("n_repeats", self.n_repeats)
+        check_seed(self.random_state)
         check_decision_parameters(self.class_prior, self.thresholds, self.cv, self.safety)
 
     def _features(self, X: Any, reset: bool) -> Any:

@@ -30,6 +30,7 @@ from .._rows import (
 )
 from .._rows.training import TrainingRows, check_finite
 from .._utils.checks import check_choice, check_list, check_number, is_count
+from .._utils.text import as_written
 from .._utils.typing import (
     Array,
     Centers,
@@ -221,10 +222,11 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         _check_column_weights(self.column_weights)
         if self.centers not in ("labeled", "all") and not is_count(self.centers):
             raise ValueError(
-                f"centers={self.centers!r} must be 'labeled', 'all', or a number of centres."
+                f"centers={as_written(self.centers)} must be 'labeled', 'all', or a number of "
+                "centres."
             )
         if self.penalty not in ("coef", "function"):
-            raise ValueError(f"penalty={self.penalty!r} must be 'coef' or 'function'.")
+            raise ValueError(f"penalty={as_written(self.penalty)} must be 'coef' or 'function'.")
 
     def _columns(self, rows: TrainingRows) -> Columns:
         check_finite(rows.matrix)
@@ -271,8 +273,8 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
             return labeled
         if rows.matrix.tail is not None:
             raise ValueError(
-                f"centers={self.centers!r} needs all rows in memory, and X_unlabeled is read in "
-                "passes. Use centers='labeled', or give X_unlabeled in memory."
+                f"centers={as_written(self.centers)} needs all rows in memory, and X_unlabeled is "
+                "read in passes. Use centers='labeled', or give X_unlabeled in memory."
             )
         distinct = distinct_rows(rows.in_memory)
         if self.centers == "all" or self.centers >= distinct.shape[0]:
@@ -498,7 +500,8 @@ def _check_column_weights(weights: Any) -> None:
     values = None if isinstance(weights, str) else np.asarray(weights)
     if values is None or values.ndim != 1 or values.dtype.kind not in "iuf":
         raise ValueError(
-            f"column_weights={weights!r} must be 'equal', 'learned', or one number for each column."
+            f"column_weights={as_written(weights)} must be 'equal', 'learned', or one number for "
+            "each column."
         )
     if not (np.isfinite(values) & (values > 0)).all():
         raise ValueError("Each of column_weights must be a number above 0.")

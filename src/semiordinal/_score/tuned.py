@@ -40,6 +40,7 @@ from .._utils.checks import (
 )
 from .._utils.computing import blas_threads_for
 from .._utils.progress import progress
+from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from .base import BaseRiskClassifier, FittingProblem, removed_code
 from .empty_classes import EmptyClasses
@@ -272,8 +273,8 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         get_scoring(self.scoring)
         if self.criterion != "surrogate":
             raise ValueError(
-                f"scoring and criterion={self.criterion!r} both say what candidates are compared "
-                "by. Give one of them."
+                f"scoring and criterion={as_written(self.criterion)} both say what candidates are "
+                "compared by. Give one of them."
             )
 
     def _common_risk(self, model: BaseRiskClassifier, rows: TrainingRows, prior: Array) -> Risk:
@@ -574,10 +575,10 @@ def check_unlabeled_rows(thresholds: str, n_unlabeled: int) -> None:
 def _check_cv(cv: Any) -> None:
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
-            raise ValueError(f"cv={cv!r} must be at least 2 folds.")
+            raise ValueError(f"cv={as_written(cv)} must be at least 2 folds.")
         return
     is_splits = not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
     if not is_splits and cv not in ("auto", "loo"):
         raise ValueError(
-            f"cv={cv!r} must be a number of folds, a splitter, splits, 'loo' or 'auto'."
+            f"cv={as_written(cv)} must be a number of folds, a splitter, splits, 'loo' or 'auto'."
         )

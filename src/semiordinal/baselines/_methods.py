@@ -43,6 +43,7 @@ from .._score import (
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
 )
+from .._utils.text import as_written
 from ._manifold import ManifoldOrdinalClassifier
 from ._peers import PeerClassifier
 from ._self_training import OrdinalSelfTraining
@@ -364,7 +365,7 @@ def get_method(name: str) -> Method:
     ('linear', 'kernel')
     """
     if name not in METHODS:
-        raise ValueError(f"method={name!r} is not known; choose from {list(METHODS)}.")
+        raise ValueError(f"method={as_written(name)} is not known; choose from {list(METHODS)}.")
     return METHODS[name]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._decide import Gain, paired_gain
 from ..._risk.risks import removed_by_rule
+from ..._utils.text import as_written
 from ..._utils.typing import Array
 from ...metrics import task_losses
 from .plug_in import best_weight
@@ -123,7 +124,9 @@ def get_criterion(name: str) -> Criterion:
     'surrogate'
     """
     if not isinstance(name, str) or name not in CRITERIA:
-        raise ValueError(f"criterion={name!r} is not known; choose one of {list(CRITERIA)}.")
+        raise ValueError(
+            f"criterion={as_written(name)} is not known; choose one of {list(CRITERIA)}."
+        )
     return CRITERIA[name]()
 
 
