@@ -358,8 +358,8 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
     tol : float, default=1e-8
         Largest entry of the gradient to stop the final fit at.
     n_jobs : int, optional
-        Folds, and kernel widths, to fit at the same time, in processes; -1 for all cores. Models
-        are the same. It pays for searches of many seconds.
+        Folds, and kernel widths, to fit at the same time, in processes, which take seconds to
+        start; -1 for all cores. Models are the same.
 
     Attributes
     ----------
