@@ -427,9 +427,8 @@ def test_scores_are_by_penalties_that_the_other_groups_choose(cv):
     """A candidate with no loss on one group, and much on the others, scores no row of it."""
     rows = tuning_rows()
     folds = labeled_folds(CODES, cv, 1, 0)
-    path = leave_one_out_path if cv == "loo" else None
-    criterion = get_criterion("surrogate")
-    choice = search([rows], folds, [10.0, 0.1, 0.001], [], criterion, 2.0, 1000, path)
+    fits = FoldFits(folds, 1000, leave_one_out_path if cv == "loo" else fit_l2_path)
+    choice = search([rows], fits, [10.0, 0.1, 0.001], [], get_criterion("surrogate"), 2.0)
     groups = choice.held_out.standardized(rows).groups
     flattering, other = choice.trials[0], choice.trials[2]
     trials = [
