@@ -15,6 +15,7 @@ from semiordinal import (
     KernelOrdinalClassifierCV,
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
+    model_files,
 )
 from semiordinal.inference import summarize
 from semiordinal.metrics import task_losses
@@ -226,6 +227,24 @@ def test_a_scorer_sees_a_classifier_rows_labels_and_weights():
     ).fit(X + 1e6, names, sample_weight=weights)
     # Three folds of two penalties, and of three weights of unlabelled rows.
     assert seen == [("KernelOrdinalClassifier", sorted(NAMES))] * 15
+
+
+def test_models_with_weights_and_scores_are_kept_in_files(tmp_path):
+    """But for the function, on which no prediction depends."""
+    X, y = rows(60)
+    path = tmp_path / "model.semiordinal"
+    settings = {"class_weight": {0: 2, 1: np.float64(1.0), 2: 3.0}, "random_state": 0}
+    for model in (
+        LinearOrdinalClassifierCV(scoring=OrdinalScorer("rps"), **settings),
+        LinearOrdinalClassifierCV(scoring="rps", n_jobs=1, **settings),
+        AutoOrdinalClassifier(members=["linear"], **settings),
+    ):
+        model_files.save(model.fit(X, y), path, force=True)
+        loaded = model_files.load(path)
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+        assert loaded.class_weight == model.class_weight
+        kept = getattr(model, "scoring", None)
+        assert getattr(loaded, "scoring", None) == (kept if isinstance(kept, str) else None)
 
 
 def test_a_score_that_is_no_number_is_an_error():
