@@ -5,11 +5,23 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from problems import make_problem
-from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal import (
+    AutoOrdinalClassifier,
+    BoostingOrdinalClassifier,
+    CalibratedOrdinalClassifier,
+    KernelOrdinalClassifier,
+    KernelOrdinalClassifierCV,
+    LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
+    TreeOrdinalClassifier,
+)
 from semiordinal._risk.solvers import SOLVERS
 from semiordinal._rows.labels import ClassOrderWarning
 
@@ -216,3 +228,37 @@ def test_an_unfit_solver_is_refused_before_any_other_is_run(monkeypatch):
         monkeypatch.setattr(solver, "minimize", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match="does not fit"):
         LinearOrdinalClassifier(loss="it", solver="closed_form").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        LinearOrdinalClassifier(),
+        KernelOrdinalClassifier(),
+        LinearOrdinalClassifierCV(l2s=[0.1]),
+        KernelOrdinalClassifierCV(l2s=[0.1], bandwidths=[1.0]),
+        AutoOrdinalClassifier(members=["linear"], cv=2),
+        CalibratedOrdinalClassifier(LinearOrdinalClassifier(), cv=2),
+        TreeOrdinalClassifier(n_estimators=2),
+        BoostingOrdinalClassifier(n_estimators=2),
+    ],
+    ids=lambda classifier: type(classifier).__name__,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_errors_show_values_as_users_write_them(classifier):
+    """And name the class that the user wrote."""
+    name = type(classifier).__name__
+    with pytest.raises(TypeError, match=rf"^{name}\.__init__\(\) got an unexpected keyword"):
+        type(classifier)(los="at")
+    X = np.arange(24.0).reshape(12, 2) ** 2
+    messages = []
+    for parameter in classifier.get_params(deep=False):
+        for value in (np.float64(-4.5), [np.float64(-4.5)]):
+            model = clone(classifier).set_params(**{parameter: value})
+            try:
+                model.fit(X, [0, 1, 2] * 4)
+            except (ValueError, TypeError) as error:
+                messages.append(str(error))
+    foreign = re.compile(r"np\.|\bBase[A-Z]|ExtraTrees|HistGradientBoosting")
+    assert [message for message in messages if foreign.search(message)] == []
+    assert len(messages) > 4

@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal._risk.solvers import interior_point
 
 
 def rows(seed, n_rows=200):
@@ -49,6 +50,32 @@ def test_no_worse_than_smoothing(seed, gamma):
         for solver in ("interior_point", "smoothing")
     ]
     assert values[1] - 1e-5 < values[0] < values[1] + 1e-9
+
+
+@pytest.mark.parametrize("start", [0.0, 3.0])
+def test_far_terms_are_taken_together_and_the_solution_is_that_of_all(start):
+    """Weights of all sizes, and starts near to the solution and far from it."""
+    rng = np.random.default_rng(1)
+    matrix = np.column_stack([rng.normal(size=(20_000, 3)), np.ones(20_000)])
+    constant = matrix @ [1.0, -2.0, 0.0, 1.0] + rng.standard_t(2, size=20_000)
+    terms = interior_point._Terms(matrix, -constant, rng.pareto(1.5, 20_000) + 0.01)
+    slope, penalty = terms.weights.sum() * np.array([0.2, 0.0, -0.1, 0.1]), np.ones(4)
+    near = np.array([1.0, -2.0, 0.0, 1.0]) + start
+    whole, _, _ = interior_point._solve(terms, slope, penalty, near, 1e-10)
+    sizes = []
+
+    def solve(few, *rest):
+        sizes.append(len(few.weights))
+        return solve_as_given(few, *rest)
+
+    solve_as_given = interior_point._solve
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interior_point, "_solve", solve)
+        found, _, converged = interior_point._solve_near(terms, slope, penalty, near, 1e-10)
+    assert converged
+    assert found == pytest.approx(whole, abs=1e-6)
+    assert sizes[0] < 4000
+    assert (sizes[-1] < 8000) == (not start)
 
 
 def test_many_rows_are_compared_on_some_and_solved_on_all():

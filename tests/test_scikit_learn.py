@@ -21,6 +21,7 @@ from semiordinal import (
     CalibratedOrdinalClassifier,
     ClassOrderWarning,
     LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
     OrdinalSelfTraining,
     TreeOrdinalClassifier,
 )
@@ -251,6 +252,33 @@ def test_errors_show_values_as_written():
         LinearOrdinalClassifier(l2=np.float64(-1)).fit([[0.0], [1.0]], [1, 2])
     with pytest.raises(ValueError, match=r"classes=\['low', 'high'\]"):
         LinearOrdinalClassifier(classes=np.array(["low", "high"])).fit([[0.0], [1.0]], ["low", "x"])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearOrdinalClassifier(),
+        LinearOrdinalClassifier(loss="cl", link="probit", standardize=False),
+        LinearOrdinalClassifierCV(loss="ls", random_state=0),
+    ],
+    ids=["plain", "link", "tuned"],
+)
+def test_what_explains_linear_models_explains_the_latent_score(model):
+    """SHAP's LinearExplainer reads both, and gives coef · (x − mean) for independent columns."""
+    X = np.random.default_rng(0).normal(size=(80, 3)) * [1.0, 10.0, 0.1] + 100.0
+    y = np.digitize(X @ [1.0, 0.1, 0.0], [109.5, 110.5]).astype(float)
+    y[50:] = np.nan
+    model.fit(X, y)
+    assert np.ndim(model.intercept_) == 0
+    assert np.shape(model.coef_) == (3,)
+    mean = X.mean(axis=0)
+    base, parts = mean @ model.coef_ + model.intercept_, (X - mean) * model.coef_
+    np.testing.assert_allclose(base + parts.sum(axis=1), model.predict_latent(X), rtol=1e-10)
+    latent = model.predict_latent(X)
+    above = (latent[:, None] > model.thresholds_).sum(axis=1)
+    np.testing.assert_array_equal(model.predict(X), model.class_order_[above])
+    with pytest.raises(AttributeError):
+        _ = type(model)().intercept_
 
 
 def test_intervals_of_frames_and_pipelines():

@@ -16,6 +16,7 @@ from semiordinal._risk.solvers import solve
 from semiordinal._rows import MatrixRows, RowLabels, dense_rows
 from semiordinal._score.tuning import (
     Candidate,
+    FoldFits,
     TuningRows,
     cross_fitted_scores,
     fit_l2_path,
@@ -207,7 +208,7 @@ def test_folds_with_rounded_kinks_judge_penalties_as_exact_fits_do(loss, margin)
             coef, thresholds = objective.coef_and_thresholds(fitted)
             scores = thresholds - (PROBLEM.X[fold.test] @ coef)[:, None]
             exact.append(rows.loss.values(scores)[np.arange(len(fold.test)), CODES[fold.test]])
-        rounded = get_criterion("surrogate").row_losses(held_out, rows)
+        rounded = get_criterion("surrogate").losses(held_out, rows)
         standard_error = np.concatenate(exact).std() / np.sqrt(40)
         assert abs(rounded.mean() - np.concatenate(exact).mean()) < standard_error / 3
 
@@ -216,8 +217,8 @@ def test_criteria_are_means_over_held_out_rows():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 4, 1, 0)
     (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
-    surrogate = get_criterion("surrogate").row_losses(held_out, rows)
-    task = get_criterion("task").row_losses(held_out, rows)
+    surrogate = get_criterion("surrogate").losses(held_out, rows)
+    task = get_criterion("task").losses(held_out, rows)
     for at, (code, scores) in enumerate(zip(held_out.codes, held_out.scores, strict=True)):
         signs = np.where(np.arange(3) < code, -1, 1)
         assert surrogate[at] == pytest.approx(np.log1p(np.exp(-signs * scores)).sum())
@@ -228,7 +229,7 @@ def test_the_semi_supervised_criterion_is_the_paper_s_validation_risk():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 2, 1, 0)
     (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
-    found = get_criterion("semi").row_losses(held_out, rows).mean()
+    found = get_criterion("semi").losses(held_out, rows).mean()
     predicted = held_out.predicted
     table = task_losses("absolute", predicted, 4)
     supervised = table[np.arange(40), held_out.codes].mean()
@@ -257,8 +258,8 @@ def test_the_semi_supervised_criterion_without_unlabelled_rows_is_the_task_loss(
     )
     folds = labeled_folds(CODES[labeled], 3, 1, 0)
     (held_out,) = fit_l2_path(rows, folds, [Candidate(0.1)], 1000)
-    semi = get_criterion("semi").row_losses(held_out, rows)
-    np.testing.assert_array_equal(semi, get_criterion("task").row_losses(held_out, rows))
+    semi = get_criterion("semi").losses(held_out, rows)
+    np.testing.assert_array_equal(semi, get_criterion("task").losses(held_out, rows))
 
 
 def test_unknown_criterion():
@@ -343,8 +344,9 @@ def test_gain_is_a_mean_over_rows_with_its_standard_error():
 def test_the_search_takes_the_best_penalty_and_departs_only_for_a_sure_gain():
     rows = tuning_rows()
     folds = labeled_folds(CODES, 5, 1, 0)
-    arguments = ([rows], folds, [10.0, 0.1, 1e-6], [(0.3, 1), (0.3, 0)], get_criterion("surrogate"))
-    careful = search(*arguments, 1e6, 1000)
+    fits = FoldFits(folds, 1000, fit_l2_path)
+    arguments = ([rows], fits, [10.0, 0.1, 1e-6], [(0.3, 1), (0.3, 0)], get_criterion("surrogate"))
+    careful = search(*arguments, 1e6)
     results = careful.results
     supervised = np.array(results["unlabeled_weight"]) == 0
     losses = np.array(results["loss"])
@@ -352,7 +354,7 @@ def test_the_search_takes_the_best_penalty_and_departs_only_for_a_sure_gain():
     assert careful.candidate == careful.supervised == Candidate(best)
     assert careful.gain.mean == 0
     assert (~supervised).sum() == 2
-    bold = search(*arguments, 0.0, 1000)
+    bold = search(*arguments, 0.0)
     lowest = losses.argmin()
     assert bold.candidate.unlabeled_weight == results["unlabeled_weight"][lowest]
 
@@ -425,9 +427,8 @@ def test_scores_are_by_penalties_that_the_other_groups_choose(cv):
     """A candidate with no loss on one group, and much on the others, scores no row of it."""
     rows = tuning_rows()
     folds = labeled_folds(CODES, cv, 1, 0)
-    path = leave_one_out_path if cv == "loo" else None
-    criterion = get_criterion("surrogate")
-    choice = search([rows], folds, [10.0, 0.1, 0.001], [], criterion, 2.0, 1000, path)
+    fits = FoldFits(folds, 1000, leave_one_out_path if cv == "loo" else fit_l2_path)
+    choice = search([rows], fits, [10.0, 0.1, 0.001], [], get_criterion("surrogate"), 2.0)
     groups = choice.held_out.standardized(rows).groups
     flattering, other = choice.trials[0], choice.trials[2]
     trials = [

@@ -17,6 +17,7 @@ import io
 import json
 import platform
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +29,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 import numpy as np
 
 from . import __version__
-from ._packing.objects import replace_parts, short_name
+from ._packing.objects import package_of, replace_parts, short_name
 from ._packing.payload import (
     check_array_uses,
     check_uncompressed,
@@ -205,8 +206,9 @@ def save(
 ) -> None:
     """Write a fitted classifier to a model file, completely or not at all.
 
-    Parts on which no prediction depends, such as generators of random numbers, out-of-bag scores
-    of forests and the bins of boosting, are not in the file.
+    Parts on which no prediction depends, such as generators of random numbers, functions that
+    settings were chosen by (``scoring``), out-of-bag scores of forests and the bins of boosting,
+    are not in the file.
 
     Parameters
     ----------
@@ -240,7 +242,9 @@ def save(
     if not hasattr(model, "classes_"):
         raise ModelFileError("The model is not fitted, or is no classifier. Fit it first.")
     try:
-        packed = replace_parts(replace_parts(model, _without_generator), _pack)
+        packed = model
+        for replacement in (_without_scorer, _without_generator, _pack):
+            packed = replace_parts(packed, replacement)
     except ValueError as error:
         raise ModelFileError(f"The model cannot be put in a file: {error}") from error
     payload = rename_types(skops.io.dumps(packed), _stored_name)
@@ -327,6 +331,16 @@ def is_model_file(path: str | Path) -> bool:
 def _line(error: Exception) -> str:
     """What an error says, in one line; some of scikit-learn's are long."""
     return shorten(str(error) or type(error).__name__, 200, placeholder=" ...")
+
+
+def _without_scorer(part: Any) -> Any:
+    """A tuned classifier without the function that it chose by, on which no prediction depends."""
+    scoring = getattr(part, "scoring", None) if package_of(part) == "semiordinal" else None
+    if scoring is None or isinstance(scoring, str):
+        return part
+    stripped = copy(part)
+    stripped.scoring = None
+    return stripped
 
 
 def _without_generator(part: Any) -> Any:

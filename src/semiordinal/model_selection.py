@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from ._rows.class_order import class_order, order_with_unseen, ordered_probabili
 from ._rows.class_shares import resolve_prior
 from ._rows.labels import encode_labels, known_codes
 from ._utils.text import as_written
+from ._utils.typing import Metric
 from ._utils.warning import warn_caller
 from .metrics import TASKS, task_losses
 
@@ -293,7 +294,7 @@ class _Metric:
     takes_shares: bool = True
 
 
-_METRICS = {
+METRICS = {
     **{
         name: _Metric(partial(metrics.task_error, task), "classes", -1)
         for name, task in _TASKS.items()
@@ -345,25 +346,27 @@ class OrdinalScorer:
     True
     """
 
-    metric: str = "mae"
+    metric: Metric = "mae"
     missing_label: Any = None
     class_shares: Any = None
 
     def __post_init__(self) -> None:
-        if self.metric not in _METRICS:
-            raise ValueError(f"metric={self.metric!r} is not known; choose from {[*_METRICS]}.")
+        if self.metric not in METRICS:
+            raise ValueError(
+                f"metric={as_written(self.metric)} is not known; choose from {[*METRICS]}."
+            )
         if self.class_shares is not None:
             shares = np.asarray(self.class_shares, dtype=float)
             if shares.ndim != 1 or not (shares >= 0).all() or not np.isclose(shares.sum(), 1):
                 raise ValueError(
-                    f"class_shares={self.class_shares!r} must be one number for each class, none "
-                    "of them negative, that sum to one."
+                    f"class_shares={as_written(self.class_shares)} must be one number for each "
+                    "class, none of them negative, that sum to one."
                 )
 
     def __call__(
         self, estimator: Any, X: Any, y: Any, sample_weight: NDArray[Any] | None = None
     ) -> float:
-        metric = _METRICS[self.metric]
+        metric = METRICS[self.metric]
         missing = _missing_label(self, estimator)
         given = getattr(_final(estimator), "classes", None)
         order = order_with_unseen(y, class_order(estimator), given, missing)
@@ -418,15 +421,19 @@ class SemiSupervisedScorer:
     """
 
     unlabeled_weight: float | None = None
-    metric: str | None = None
+    metric: Literal["mae", "mze", "mse"] | None = None
     class_prior: Any = None
     missing_label: Any = None
 
     def __post_init__(self) -> None:
         if self.metric is not None and self.metric not in _TASKS:
-            raise ValueError(f"metric={self.metric!r} is not known; choose from {list(_TASKS)}.")
+            raise ValueError(
+                f"metric={as_written(self.metric)} is not known; choose from {list(_TASKS)}."
+            )
         if self.unlabeled_weight is not None and not 0 <= self.unlabeled_weight <= 1:
-            raise ValueError(f"unlabeled_weight={self.unlabeled_weight!r} must be from 0 to 1.")
+            raise ValueError(
+                f"unlabeled_weight={as_written(self.unlabeled_weight)} must be from 0 to 1."
+            )
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         model = _final(estimator)

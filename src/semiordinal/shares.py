@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,12 @@ class ClassShares:
 
 
 def estimate_class_shares(
-    model: Any, X: Any, *, method: str = "moments", level: float = 0.9, random_state: Any = 0
+    model: Any,
+    X: Any,
+    *,
+    method: Literal["moments", "em", "prediction_powered"] = "moments",
+    level: float = 0.9,
+    random_state: Any = 0,
 ) -> ClassShares:
     """Class shares of rows without labels.
 

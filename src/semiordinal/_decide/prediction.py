@@ -33,7 +33,9 @@ class _WithProbabilities:
         self.method = method
         update_wrapper(self, method)  # type: ignore[arg-type]
 
-    def __get__(self, estimator: BaseProbabilisticClassifier | None, owner: Any = None) -> Any:
+    def __get__(
+        self, estimator: BaseProbabilisticClassifier | None, owner: Any = None
+    ) -> Callable[[Any], Array]:
         if estimator is None:
             return self.method
         estimator._check_probabilities()
@@ -44,6 +46,8 @@ class OrdinalClassifierMixin:
     """Predicts classes, and scores predictions, by positions in the class order."""
 
     class_order_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     missing_label: Any
     _holds_rows_out = False  # whether fits keep predictions for labelled rows by other models
 

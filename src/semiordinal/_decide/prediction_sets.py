@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._rows.labels import known_codes
 from .._utils.checks import check_flag, check_number
-from .._utils.text import join_names, pluralize
+from .._utils.text import as_written, join_names, pluralize
 from .._utils.typing import Array, Codes
 from .._utils.warning import warn_caller
 
@@ -192,7 +192,7 @@ def find_set_limits(model: Any, coverage: Any, per_class: Any, held_out: Any = N
     """
     check_number("coverage", coverage, 0.0, 1.0)
     if coverage in (0, 1):
-        raise ValueError(f"coverage={coverage!r} must be between 0 and 1, such as 0.9.")
+        raise ValueError(f"coverage={as_written(coverage)} must be between 0 and 1, such as 0.9.")
     check_flag("per_class", per_class)
     settings = float(coverage), bool(per_class)
     classes = model.class_order_

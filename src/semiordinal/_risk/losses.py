@@ -36,7 +36,7 @@ import numpy as np
 
 from .._utils.checks import check_choice
 from .._utils.computing import Allocate, fresh
-from .._utils.typing import Array, Codes
+from .._utils.typing import Array, Codes, Task
 from .links import Link, get_link
 from .margins import Absolute, Logistic, Margin, Square, get_margin
 from .weighted_loss import (
@@ -61,7 +61,7 @@ class OrdinalLoss(ABC):
     """A surrogate loss, the task loss it replaces, and its margin."""
 
     name: ClassVar[str]
-    task: ClassVar[str]  # "absolute", "zero_one" or "squared"
+    task: ClassVar[Task]
     unit_gaps: ClassVar[bool] = False  # θ_i = θ_1 + (i − 1), so only θ_1 is learnt
     has_gap_term: ClassVar[bool] = False
     uses_margin: ClassVar[bool] = True
@@ -164,7 +164,7 @@ class ImmediateThreshold(_ThresholdLoss):
     """IT: ``ℓ(−α_{y−1})`` if y > 1, plus ``ℓ(α_y)`` if y < K, for the zero-one loss."""
 
     name = "it"
-    task = "zero_one"
+    task: ClassVar[Task] = "zero_one"
 
     def incidence(self, spans: Codes, n_thresholds: int) -> tuple[Array, Array]:
         low, high = spans.T
@@ -176,7 +176,7 @@ class CumulativeLink(ImmediateThreshold):
     """CL: ``−log(σ(α_y) − σ(α_{y−1}))``, the proportional-odds likelihood."""
 
     name = "cl"
-    task = "absolute"
+    task: ClassVar[Task] = "absolute"
     has_gap_term = True
     uses_margin = False
     takes_intervals = True
@@ -210,7 +210,7 @@ class LinkLoss(OrdinalLoss):
     """CL with any link: ``−log(F(α_y) − F(α_{y−1}))``."""
 
     name = "cl"
-    task = "absolute"
+    task: ClassVar[Task] = "absolute"
     has_gap_term = True
     uses_margin = False
     takes_intervals = True

@@ -6,7 +6,8 @@ a label. With label codes 0..K−1, and −1 where unlabelled, ``table[codes]`` 
 
 Parts, with counts n_y, n_U and priors π_y, and k the removed class:
 
-- SV: 1/n_L at the true label, or π_y/n_y, which is the same where π_y = n_y/n_L.
+- SV: 1/n_L at the true label, or π_y/n_y, which is the same where π_y = n_y/n_L. With weights
+  w_y of classes, times w_y, and divided by the mean of these.
 - L1: π_y/n_y at the true label y, for y ≠ k.
 - U: 1/n_U at k, on unlabelled rows.
 - L2: π_y/n_y at k, on rows of class y ≠ k.
@@ -18,6 +19,10 @@ counts n_y have intervals dealt out by class shares, and the weight is π/n of a
 LU without k is L1 + U − L2; SEMI is γ LU + (1 − γ) SV. The part U − L2 estimates a mean
 loss, which is at least zero, but its estimate may be negative; a `Correction` says what
 such an estimate counts as.
+
+SEMI is SV + γ (LU − SV), whose second part is zero in the mean and serves to lower the variance.
+With weights of classes, the first part has them and the second has not: so the risk is an unbiased
+estimate of the weighted one, whatever the weights.
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ from numpy.typing import NDArray
 
 from .._rows.intervals import NO_INTERVALS, IntervalTotals
 from .._utils.checks import check_choice
+from .._utils.text import as_written
 from .._utils.typing import Array
 from .losses import OrdinalLoss
 
@@ -73,8 +79,8 @@ def get_correction(name: str, leak: float) -> Correction | None:
     check_choice("correction", name, CORRECTIONS)
     if not isinstance(leak, int | float) or not -inf < leak <= 0:
         raise ValueError(
-            f"leak={leak!r} must be zero or negative: a positive leak would reward a negative "
-            "risk. Use leak=-0.2 for the paper's setting."
+            f"leak={as_written(leak)} must be zero or negative: a positive leak would reward a "
+            "negative risk. Use leak=-0.2 for the paper's setting."
         )
     if name == "none":
         return None
@@ -127,6 +133,8 @@ class Risk:
         Applied to U − L2.
     weighting : {"rows", "prior"}
         Weight of a labelled row of class y in SV: 1/n_L, or π_y/n_y.
+    class_weight : array of shape (K,) or None
+        How much classes count in SV, beside that.
 
     Examples
     --------
@@ -142,6 +150,7 @@ class Risk:
     removed: int = 0
     correction: Correction | None = None
     weighting: str = "rows"
+    class_weight: Array | None = None
 
     def label_weights(
         self,
@@ -152,7 +161,13 @@ class Risk:
     ) -> LabelWeights:
         gamma = self.unlabeled_weight
         prior = class_prior if self.weighting == "prior" else None
-        main = (1 - gamma) * supervised_weights(class_counts, prior, intervals)
+        supervised = supervised_weights(class_counts, prior, intervals)
+        main = (1 - gamma) * supervised
+        if self.class_weight is not None:
+            weights = _of_all_labels(self.class_weight, class_counts, intervals)
+            table = supervised[:-1] * weights
+            main = -gamma * supervised
+            main[:-1] += table / (np.append(class_counts, intervals.totals) @ table.sum(axis=1))
         if gamma == 0:
             return LabelWeights(main)
         counts = class_counts, class_prior, self.removed
@@ -202,6 +217,13 @@ def _at_own_label(row_weights: Array) -> Array:
     table = np.zeros((n_labels + 1, n_labels))
     np.fill_diagonal(table, row_weights)
     return table
+
+
+def _of_all_labels(by_class: Array, class_counts: Array, intervals: IntervalTotals) -> Array:
+    """Numbers of the classes, then of the intervals: means over the rows that these stand for."""
+    expected = intervals.expected_counts(class_counts)
+    inside = intervals.members(len(class_counts))
+    return np.append(by_class, inside @ (expected * by_class) / (inside @ expected))
 
 
 def _without_intervals(table: Array, n_intervals: int) -> Array:

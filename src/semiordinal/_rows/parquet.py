@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._utils.text import as_written
 from .memory import ColumnarRows
 from .sources import (
     Chunk,
@@ -177,7 +178,7 @@ class ParquetSource(LocalSource):
 
     def _open(self) -> None:
         if self.chunk_rows < 1:
-            raise SourceError(f"chunk_rows={self.chunk_rows!r} must be at least 1.")
+            raise SourceError(f"chunk_rows={as_written(self.chunk_rows)} must be at least 1.")
         paths, filesystem = find_files(self.path)
         self._names = list(self.columns or needed_names(self._features, f"{paths[0]!r}"))
         if len(self._names) != self.n_columns:

@@ -21,6 +21,7 @@ from .._decide import (
 )
 from .._rows import DrawPartial
 from .._rows.class_shares import given_shares, is_of_labels, warn_of_slight_priors
+from .._rows.class_weights import check_class_weight, resolve_class_weight
 from .._rows.training import (
     TrainingRows,
     feature_rows,
@@ -28,9 +29,16 @@ from .._rows.training import (
     is_source,
     training_rows,
 )
-from .._utils.checks import check_choice, check_count, check_flag, check_number
+from .._utils.checks import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_number,
+    check_seed,
+    check_verbose,
+)
 from .._utils.text import join_names, pluralize
-from .._utils.typing import Array, Codes, Task
+from .._utils.typing import Array, ClassWeight, Codes, CrossValidation, Members, Task
 from ..metrics import TASKS, expected_difference, population_weights
 from .columns import category_encoder
 from .empty_classes import EmptyClasses
@@ -41,6 +49,7 @@ from .leaderboard import (
     held_out_classes,
     leaderboard,
     ordered_probabilities,
+    weigh_classes,
     with_errors,
 )
 from .members import check_members, cumulative_probabilities
@@ -75,6 +84,10 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         Class shares of the unlabelled rows, in class order, or by class in a dict or Series: as of
         the labelled rows, equal, estimated from the unlabelled rows, or as given. Given ones are
         used as far as labels and unlabelled rows support them.
+    class_weight : None, "balanced" or dict, default=None
+        How much classes count in predictions: by one over the number of labelled rows, or as given
+        by class (those not named count one). The averaged probabilities of classes are multiplied
+        by it; errors of the leaderboard are those of rows as they are.
     task : {"absolute", "zero_one", "squared"}, default="absolute"
         The loss of predicted positions in the class order: ``predict`` gives the median class,
         the most probable one, or that nearest to the mean.
@@ -146,6 +159,8 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     classes_, class_order_, class_prior_ : arrays of shape (n_classes,)
         Classes sorted, as scikit-learn takes them, and from the lowest to the highest; shares in
         class order.
+    class_weight_ : array of shape (n_classes,) or None
+        Weights of classes, in class order.
     n_labeled_, n_interval_, n_unlabeled_ : int
         Rows that were learned from: with a class, with an interval of classes, without a label.
     n_features_in_ : int
@@ -176,23 +191,33 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     _takes_intervals = True
     _holds_rows_out = True
 
+    offsets_: Array
+    boundaries_: Codes
+    class_prior_: Array
+    held_out_cumulative_: Array
+    # Of models in files that were written before these were there.
+    class_weight: ClassWeight = None
+    class_weight_: Array | None = None
+
     def __init__(
         self,
         *,
-        members: Any = "auto",
+        members: Members = "auto",
         class_prior: Any = "labels",
+        class_weight: ClassWeight = None,
         task: Task = "absolute",
-        cv: Any = "auto",
+        cv: CrossValidation = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int = 20_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
     ):
         self.members = members
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.task = task
         self.cv = cv
         self.classes = classes
@@ -231,6 +256,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             rows = self._training_rows(X, y, sample_weight, X_unlabeled, draw)
             empty = EmptyClasses.find(rows.labels, rows.classes, self.class_prior, rows.n_unlabeled)
             if empty is not None:
+                resolve_class_weight(self.class_weight, rows.totals[0], rows.classes)
                 self._fit_with_empty(empty, rows, X, y, sample_weight, X_unlabeled)
                 return self
             matrix = rows.stacked()
@@ -280,10 +306,13 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         check_members(self.members)
         check_choice("task", self.task, tuple(TASKS.values()))
         check_decision_parameters(self.class_prior, "auto", self.cv, 0.0)
+        check_class_weight(self.class_weight)
         check_count("max_unlabeled", self.max_unlabeled)
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, 0.0)
-        check_flag("verbose", self.verbose)
+        check_verbose(self.verbose)
+        check_jobs(self.n_jobs)
+        check_seed(self.random_state)
 
     def _training_rows(
         self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any, draw: DrawPartial
@@ -322,6 +351,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         if given is not None:
             warn_of_slight_priors(given, counts, rows.classes)
         self.class_order_ = rows.classes
+        self.class_weight_ = resolve_class_weight(self.class_weight, counts, rows.classes)
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         self.n_interval_ = rows.labels.n_interval
         self.members_, self.estimators_ = stack.names, stack.estimators
@@ -354,9 +384,9 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         self.held_out_weights_ = population_weights(
             self.held_out_codes_, stack.row_weights[stack.seen], shares
         )
-        self.held_out_cumulative_ = ordered_probabilities((held_out + self.offsets_)[stack.seen])
+        self.held_out_cumulative_ = self._cumulative((held_out + self.offsets_)[stack.seen])
         self.held_out_classes_ = held_out_classes(
-            stack, held_out + self.offsets_, self.task, shares
+            stack, held_out + self.offsets_, self.task, shares, self.class_weight_
         )
         self.leaderboard_ = leaderboard(
             stack, self.held_out_classes_, self.held_out_weights_, self.task
@@ -364,20 +394,25 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         self.expected_changes_: dict[str, tuple[float, float]] = {}
         if self.offsets_.any():
             self.held_out_classes_[WITHOUT_SHARES] = classes_by_odds(
-                held_out[stack.seen], self.task
+                held_out[stack.seen], self.task, self.class_weight_
             )
             cumulative = ordered_probabilities(odds + self.offsets_)
+            own, other = (
+                classes_by_odds(each, self.task, self.class_weight_)
+                for each in (odds + self.offsets_, odds)
+            )
             probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
-            own, other = best_classes(probabilities, self.task), classes_by_odds(odds, self.task)
             mean, deviation = expected_difference(probabilities, own, other, self.task)
             self.expected_changes_[WITHOUT_SHARES] = mean, deviation
         sentences = [
-            describe_stack(self.leaderboard_, self.omitted_, self.task),
+            describe_stack(
+                self.leaderboard_, self.omitted_, self.task, self.class_weight_ is not None
+            ),
             self.shares_reason_,
             *self._share_sentences(),
             self._interval_sentence(),
             describe_one_class(
-                classes_by_odds(odds + self.offsets_, self.task),
+                classes_by_odds(odds + self.offsets_, self.task, self.class_weight_),
                 self.class_order_,
                 are_unlabeled=self.n_unlabeled_ > 0,
             ),
@@ -439,7 +474,11 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             rows = feature_rows(self, X, reset=False, finite=_GAPS)
         else:
             rows = feature_rows(BaseEstimator(), self._encoded(X), reset=True, finite=_GAPS)
-        return ordered_probabilities(self._log_odds(rows) + self.offsets_)
+        return self._cumulative(self._log_odds(rows) + self.offsets_)
+
+    def _cumulative(self, odds: Array) -> Array:
+        """Cumulative probabilities of averaged log-odds with class shares."""
+        return weigh_classes(ordered_probabilities(odds), self.class_weight_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -28,8 +28,9 @@ from .._rows import (
     latent_scores,
 )
 from .._rows.class_shares import resolve_prior, warn_of_slight_priors
+from .._rows.class_weights import check_class_weight, resolve_class_weight
 from .._rows.training import TrainingRows, fit_context, training_rows
-from .._utils.checks import check_count, check_flag, check_number
+from .._utils.checks import check_count, check_flag, check_number, check_seed, check_verbose
 from .._utils.computing import blas_threads_for
 from .._utils.text import as_written
 from .._utils.typing import Array, Correction
@@ -112,7 +113,8 @@ class FittingProblem:
 
     def supervised(self) -> FittingProblem:
         """The same problem without unlabelled rows."""
-        return self.with_risk(Risk(weighting=self.risk.weighting), self.l2, self.class_prior)
+        risk = replace(self.risk, unlabeled_weight=0.0, correction=None)
+        return self.with_risk(risk, self.l2, self.class_prior)
 
     def columns_of(self, matrix: MatrixRows) -> Rows:
         """Other input rows as the same columns."""
@@ -121,7 +123,11 @@ class FittingProblem:
     def solution(self, variables: Array) -> tuple[Array, Array]:
         """Coefficients, and thresholds on the scale of rows that were not centred."""
         coef, thresholds = self.objective.coef_and_thresholds(variables)
-        return coef, thresholds if self.center is None else thresholds + self.center @ coef
+        return coef, self.thresholds_of_inputs(coef, thresholds)
+
+    def thresholds_of_inputs(self, coef: Array, thresholds: Array) -> Array:
+        """Thresholds on the scale of rows that were not centred."""
+        return thresholds if self.center is None else thresholds + self.center @ coef
 
 
 class RiskParameters:
@@ -134,15 +140,17 @@ class RiskParameters:
     leak: float
     order_penalty: float
     l2: float
+    class_weight: Any = None  # of models in files that were written before it could be set
 
     def _check_risk_parameters(self) -> None:
         get_correction(self.correction, self.leak)
         check_number("unlabeled_weight", self.unlabeled_weight, 0, 1)
         if self.supervised_weights not in SUPERVISED_WEIGHTS:
             raise ValueError(
-                f"supervised_weights={self.supervised_weights!r} must be 'rows', for all labelled "
-                "rows alike, or 'prior', for every class by its prior."
+                f"supervised_weights={as_written(self.supervised_weights)} must be 'rows', for "
+                "all labelled rows alike, or 'prior', for every class by its prior."
             )
+        check_class_weight(self.class_weight)
         check_number("l2", self.l2, 0)
         check_number("order_penalty", self.order_penalty, 0)
 
@@ -159,9 +167,9 @@ class RiskParameters:
                 raise ValueError(
                     f"Class {name!r} has no labelled row. One class may have none if it is the "
                     "removed class and unlabelled rows stand in for it: set "
-                    f"removed_class={name!r} and unlabeled_weight > 0, and give unlabelled rows; "
-                    "else label a row of it, or leave it out of classes (of a categorical, drop "
-                    "the unused category)."
+                    f"removed_class={as_written(name)} and unlabeled_weight > 0, and give "
+                    "unlabelled rows; else label a row of it, or leave it out of classes (of a "
+                    "categorical, drop the unused category)."
                 )
             if prior[removed] == 0:
                 raise ValueError(
@@ -177,7 +185,10 @@ class RiskParameters:
             )
         warn_of_slight_priors(prior, class_counts, rows.classes)
         correction = get_correction(self.correction, self.leak)
-        return Risk(gamma, removed, correction if gamma else None, self.supervised_weights)
+        class_weight = resolve_class_weight(self.class_weight, class_counts, rows.classes)
+        return Risk(
+            gamma, removed, correction if gamma else None, self.supervised_weights, class_weight
+        )
 
 
 def removed_code(rule: Any, rows: TrainingRows, name: str = "removed_class") -> int:
@@ -213,7 +224,7 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
     max_iter: int
     tol: float
     max_unlabeled: int | None
-    verbose: bool
+    verbose: bool | int
     random_state: Any
 
     @abstractmethod
@@ -341,7 +352,12 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
 
     def _store_model(self, problem: FittingProblem, variables: Array) -> None:
         """Set what prediction needs."""
-        self.coef_, self.thresholds_ = problem.solution(variables)
+        coef, thresholds = problem.objective.coef_and_thresholds(variables)
+        self._store_parameters(problem, coef, thresholds)
+
+    def _store_parameters(self, problem: FittingProblem, coef: Array, thresholds: Array) -> None:
+        """Set what prediction needs, given thresholds for rows as the problem has them."""
+        self.coef_, self.thresholds_ = coef, problem.thresholds_of_inputs(coef, thresholds)
         for name, value in problem.columns.attributes.items():
             setattr(self, name, value)
 
@@ -350,7 +366,8 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
         check_number("tol", self.tol, 0)
         check_count("max_iter", self.max_iter)
         check_flag("standardize", self.standardize)
-        check_flag("verbose", self.verbose)
+        check_verbose(self.verbose)
+        check_seed(self.random_state)
         if self.max_unlabeled is not None:
             check_count("max_unlabeled", self.max_unlabeled)
 

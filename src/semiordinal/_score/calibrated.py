@@ -30,8 +30,8 @@ from .._rows.training import (
     refuse_source,
     weighted_labels,
 )
-from .._utils.checks import check_choice, check_count
-from .._utils.typing import Array, Codes, Task, ThresholdRule
+from .._utils.checks import check_choice, check_count, check_seed
+from .._utils.typing import Array, Codes, CrossValidation, Task, ThresholdRule
 from ..metrics import TASKS
 from .empty_classes import EmptyClasses
 from .model_scores import (
@@ -153,13 +153,18 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
 
     _holds_rows_out = True
 
+    class_prior_: Array
+    held_out_codes_: Codes
+    held_out_weights_: Array
+    held_out_cumulative_: Array
+
     def __init__(
         self,
         estimator: Any,
         *,
         class_prior: Any = "labels",
         task: Task = "absolute",
-        cv: Any = "auto",
+        cv: CrossValidation = "auto",
         thresholds: ThresholdRule = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
@@ -234,6 +239,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         check_wrapped(self.estimator)
         check_choice("task", self.task, tuple(TASKS.values()))
         check_count("n_repeats", self.n_repeats)
+        check_seed(self.random_state)
         check_decision_parameters(self.class_prior, self.thresholds, self.cv, self.safety)
 
     def _features(self, X: Any, reset: bool) -> Any:

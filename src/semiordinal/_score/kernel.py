@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,14 +30,21 @@ from .._rows import (
 )
 from .._rows.training import TrainingRows, check_finite
 from .._utils.checks import check_choice, check_list, check_number, is_count
+from .._utils.text import as_written
 from .._utils.typing import (
     Array,
+    Centers,
+    ClassWeight,
+    ColumnWeights,
     Correction,
     Criterion,
+    CrossValidation,
     Kernel,
     Loss,
     Margin,
+    Numbers,
     Penalty,
+    Scoring,
     SolverName,
     SupervisedWeights,
     ThresholdRule,
@@ -88,7 +96,7 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     penalty : {"function", "coef"}, default="function"
         What l2 multiplies half of: the squared norm of the score in the kernel's function space,
         which holds rough scores back, or that of w, as in the paper.
-    standardize, classes, missing_label, max_unlabeled, verbose
+    class_weight, standardize, classes, missing_label, max_unlabeled, verbose
         As of `LinearOrdinalClassifier`.
     random_state : int, RandomState or None, default=None
         For ``max_unlabeled``, for centres that are drawn, and for the extra starts where the
@@ -151,7 +159,7 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
     column_weights_: Array
     # Of models in files that were written before these could be set.
     kernel: Kernel = "gaussian"
-    column_weights: Any = "equal"
+    column_weights: ColumnWeights = "equal"
 
     def __init__(
         self,
@@ -162,14 +170,15 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         l2: float = 0.01,
         kernel: Kernel = "gaussian",
         bandwidth: float = 1.0,
-        column_weights: Any = "equal",
-        centers: Any = "labeled",
+        column_weights: ColumnWeights = "equal",
+        centers: Centers = "labeled",
         penalty: Penalty = "function",
+        class_weight: ClassWeight = None,
         standardize: bool = True,
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int | None = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
         margin: Margin = "logistic",
         removed_class: Any = "median",
@@ -190,6 +199,7 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         self.column_weights = column_weights
         self.centers = centers
         self.penalty = penalty
+        self.class_weight = class_weight
         self.standardize = standardize
         self.classes = classes
         self.missing_label = missing_label
@@ -213,10 +223,11 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
         _check_column_weights(self.column_weights)
         if self.centers not in ("labeled", "all") and not is_count(self.centers):
             raise ValueError(
-                f"centers={self.centers!r} must be 'labeled', 'all', or a number of centres."
+                f"centers={as_written(self.centers)} must be 'labeled', 'all', or a number of "
+                "centres."
             )
         if self.penalty not in ("coef", "function"):
-            raise ValueError(f"penalty={self.penalty!r} must be 'coef' or 'function'.")
+            raise ValueError(f"penalty={as_written(self.penalty)} must be 'coef' or 'function'.")
 
     def _columns(self, rows: TrainingRows) -> Columns:
         check_finite(rows.matrix)
@@ -264,8 +275,8 @@ class KernelOrdinalClassifier(BaseRiskClassifier):
             return labeled
         if rows.matrix.tail is not None:
             raise ValueError(
-                f"centers={self.centers!r} needs all rows in memory, and X_unlabeled is read in "
-                "passes. Use centers='labeled', or give X_unlabeled in memory."
+                f"centers={as_written(self.centers)} needs all rows in memory, and X_unlabeled is "
+                "read in passes. Use centers='labeled', or give X_unlabeled in memory."
             )
         distinct = distinct_rows(rows.in_memory)
         if self.centers == "all" or self.centers >= distinct.shape[0]:
@@ -319,11 +330,12 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         which holds rough scores back, or that of the weights of the centres, as in the paper.
     standardize : bool, default=True
         Centre and scale the columns of X by their mean and deviation over all rows first.
-    margin, unlabeled_weights, removed_classes, supervised_weights, correction, criterion
+    class_weight, margin, unlabeled_weights, removed_classes, supervised_weights, correction, \
+criterion, scoring
         What is searched, and by what: as of `LinearOrdinalClassifierCV`.
     n_repeats : int, default=1
         How often to split into folds.
-    safety, max_iter, tol : float, int, float
+    safety, max_iter, tol, n_jobs : float, int, float, int
         As of `LinearOrdinalClassifierCV`.
 
     Attributes
@@ -353,39 +365,49 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
     array([0., 2.])
     """
 
+    estimator_: KernelOrdinalClassifier
+    basis_: Array
+    centers_: Any
+    bandwidth_: float
+    column_mean_: Array
+    column_scale_: Array
+    column_weights_: Array
     # Of models in files that were written before these could be set.
     kernel: Kernel = "gaussian"
-    column_weights: Any = "equal"
+    column_weights: ColumnWeights = "equal"
 
     def __init__(
         self,
         *,
         loss: Loss = "at",
         class_prior: Any = "labels",
-        l2s: Any = (0.1, 0.01, 0.001, 0.0001, 0.00001),
-        bandwidths: Any = (0.5, 1.0, 2.0),
-        column_weights: Any = "equal",
-        cv: Any = "auto",
+        l2s: Numbers = (0.1, 0.01, 0.001, 0.0001, 0.00001),
+        bandwidths: Numbers = (0.5, 1.0, 2.0),
+        column_weights: ColumnWeights = "equal",
+        cv: CrossValidation = "auto",
         thresholds: ThresholdRule = "auto",
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int = 20_000,
-        verbose: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
         kernel: Kernel = "gaussian",
-        centers: Any = "labeled",
+        centers: Centers = "labeled",
         penalty: Penalty = "function",
         standardize: bool = True,
+        class_weight: ClassWeight = None,
         margin: Margin = "logistic",
-        unlabeled_weights: Any = (0.1, 0.25, 0.5),
-        removed_classes: Any = ("median",),
+        unlabeled_weights: Numbers = (0.1, 0.25, 0.5),
+        removed_classes: Sequence[Any] = ("median",),
         supervised_weights: SupervisedWeights = "rows",
         correction: Correction = "none",
         criterion: Criterion = "surrogate",
+        scoring: Scoring = None,
         n_repeats: int = 1,
         safety: float = 2.0,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        n_jobs: int | None = None,
     ):
         self.loss = loss
         self.class_prior = class_prior
@@ -403,16 +425,19 @@ class KernelOrdinalClassifierCV(BaseTunedClassifier):
         self.centers = centers
         self.penalty = penalty
         self.standardize = standardize
+        self.class_weight = class_weight
         self.margin = margin
         self.unlabeled_weights = unlabeled_weights
         self.removed_classes = removed_classes
         self.supervised_weights = supervised_weights
         self.correction = correction
         self.criterion = criterion
+        self.scoring = scoring
         self.n_repeats = n_repeats
         self.safety = safety
         self.max_iter = max_iter
         self.tol = tol
+        self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
         check_list("bandwidths", self.bandwidths)
@@ -477,7 +502,8 @@ def _check_column_weights(weights: Any) -> None:
     values = None if isinstance(weights, str) else np.asarray(weights)
     if values is None or values.ndim != 1 or values.dtype.kind not in "iuf":
         raise ValueError(
-            f"column_weights={weights!r} must be 'equal', 'learned', or one number for each column."
+            f"column_weights={as_written(weights)} must be 'equal', 'learned', or one number for "
+            "each column."
         )
     if not (np.isfinite(values) & (values > 0)).all():
         raise ValueError("Each of column_weights must be a number above 0.")

@@ -31,14 +31,33 @@ def ordered_probabilities(odds: Array) -> Array:
     return np.maximum.accumulate(expit(odds), axis=1)
 
 
-def classes_by_odds(odds: Array, task: str) -> Codes:
+def weigh_classes(cumulative: Array, class_weight: Array | None) -> Array:
+    """Cumulative probabilities (n, K − 1) of rows of which each class has so many times more.
+
+    Examples
+    --------
+    >>> weigh_classes(np.array([[0.5, 0.75]]), np.array([1.0, 2.0, 2.0]))
+    array([[0.33333333, 0.66666667]])
+    """
+    if class_weight is None:
+        return cumulative
+    probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+    weighted = np.cumsum(probabilities * class_weight, axis=1)
+    return weighted[:, :-1] / weighted[:, -1:]
+
+
+def classes_by_odds(odds: Array, task: str, class_weight: Array | None = None) -> Codes:
     """The best class for a task, by log-odds of cumulative probabilities (n, K − 1)."""
-    cumulative = ordered_probabilities(odds)
+    cumulative = weigh_classes(ordered_probabilities(odds), class_weight)
     return best_classes(np.diff(cumulative, axis=1, prepend=0.0, append=1.0), task)
 
 
 def held_out_classes(
-    stack: FittedStack, odds: Array, task: str, shares: Array | None
+    stack: FittedStack,
+    odds: Array,
+    task: str,
+    shares: Array | None,
+    class_weight: Array | None = None,
 ) -> dict[str, Codes]:
     """Classes that the average, its models and a constant predict for held-out rows.
 
@@ -50,9 +69,14 @@ def held_out_classes(
     task : str
     shares : array of shape (K,) or None
         Class shares by which rows count, if not those of the labels.
+    class_weight : array of shape (K,) or None
+        How much classes count in predictions; a constant is the best for rows as they are.
     """
     by_name = {STACK: odds, **dict(zip(stack.names, stack.odds, strict=True))}
-    predicted = {name: classes_by_odds(each[stack.seen], task) for name, each in by_name.items()}
+    predicted = {
+        name: classes_by_odds(each[stack.seen], task, class_weight)
+        for name, each in by_name.items()
+    }
     if shares is None:
         return predicted | {FLOOR: stack.constant_classes(task)[stack.seen]}
     return predicted | {FLOOR: best_classes(shares[None], task).repeat(len(stack.seen))}
@@ -110,8 +134,13 @@ def with_errors(
     return {key: [row[key] for row in rows] for key in rows[0]}
 
 
-def describe_stack(board: dict[str, list[Any]], omitted: dict[str, str], task: str) -> str:
-    """What was averaged, and its error beside that of a constant class."""
+def describe_stack(
+    board: dict[str, list[Any]], omitted: dict[str, str], task: str, is_weighted: bool = False
+) -> str:
+    """What was averaged, and its error beside that of a constant class.
+
+    Predictions that weigh classes are not made for this error, and may well exceed the constant's.
+    """
     rows = [dict(zip(board, row, strict=True)) for row in zip(*board.values(), strict=True)]
     by_name = {row["model"]: row for row in rows}
     members = sorted(
@@ -125,7 +154,7 @@ def describe_stack(board: dict[str, list[Any]], omitted: dict[str, str], task: s
         f"On held-out rows its {_ERRORS[task]} is {_format(stack)}, and that of always predicting "
         f"{_CONSTANTS[task]} is {_format(floor)}.",
     ]
-    if stack["error"] >= floor["error"]:
+    if stack["error"] >= floor["error"] and not is_weighted:
         sentences.append("So nothing shows that the columns say anything about the class.")
     sentences += [f"{name} was left out: {reason}." for name, reason in omitted.items()]
     return " ".join(sentences)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .._risk.losses import get_loss
@@ -11,11 +12,15 @@ from .._rows.training import TrainingRows, check_finite
 from .._utils.checks import check_number
 from .._utils.typing import (
     Array,
+    ClassWeight,
     Correction,
     Criterion,
+    CrossValidation,
     Link,
     Loss,
     Margin,
+    Numbers,
+    Scoring,
     SolverName,
     SupervisedWeights,
     ThresholdRule,
@@ -62,6 +67,10 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     class_prior : "labels", "uniform" or array-like of shape (n_classes,), default="labels"
         Class probabilities in the population, in class order (or by class, in a dict or a pandas
         Series); "labels" takes the labelled rows' shares. Known probabilities are worth giving.
+    class_weight : None, "balanced" or dict, default=None
+        How much labelled rows count by their class: by one over the number of rows of the class, or
+        as given by class (those not named count one). Beside ``sample_weight``; unlabelled rows
+        and ``class_prior`` go on standing for the rows as they are.
     unlabeled_weight : float in [0, 1], default=0.25
         γ: the share of the risk that uses unlabelled rows. 0 is the supervised fit.
     l2 : float, default=0.01
@@ -81,7 +90,7 @@ class LinearOrdinalClassifier(_OneDirection, BaseRiskClassifier):
     max_unlabeled : int, optional
         Most rows of ``X_unlabeled`` to learn from; if there are more, so many are drawn at random,
         and ``subsampling_`` estimates what that costs in accuracy.
-    verbose : bool, default=False
+    verbose : bool or int, default=False
         Whether to show a bar for each pass over a source of unlabelled rows, on a terminal, and to
         print what ``max_unlabeled`` costs.
     random_state : int, RandomState or None, default=None
@@ -179,6 +188,7 @@ default="auto"
         *,
         loss: Loss = "at",
         class_prior: Any = "labels",
+        class_weight: ClassWeight = None,
         unlabeled_weight: float = 0.25,
         l2: float = 0.01,
         l1_ratio: float = 0.0,
@@ -186,7 +196,7 @@ default="auto"
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int | None = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
         margin: Margin = "logistic",
         link: Link = "logit",
@@ -201,6 +211,7 @@ default="auto"
     ):
         self.loss = loss
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.unlabeled_weight = unlabeled_weight
         self.l2 = l2
         self.l1_ratio = l1_ratio
@@ -277,6 +288,11 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
         Series; "labels" takes the labelled rows' shares, "estimate" estimates those of the
         unlabelled rows, which may differ. Known shares are worth giving, and are used as far as
         labels and unlabelled rows support them.
+    class_weight : None, "balanced" or dict, default=None
+        How much labelled rows count by their class, in fits and in choices: by one over the number
+        of rows of the class, or as given by class (those not named count one). For ``class_prior``
+        "labels", since given shares set the thresholds, and so does this. Probabilities are
+        those of rows of which each class has so much more or less.
     l2s : sequence of float
         Candidates for the weight of half the squared norm of the coefficients.
     cv : "auto", "loo", int, splitter or splits, default="auto"
@@ -301,8 +317,9 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
     max_unlabeled : int, default=20000
         Most unlabelled rows that the search looks at; if there are more, so many are drawn at
         random. The final fit learns from all of them.
-    verbose : bool, default=False
-        Whether to show a bar for each pass over a source of unlabelled rows, on a terminal.
+    verbose : bool or int, default=False
+        Whether to show bars for the search and for each pass over a source of unlabelled rows, on a
+        terminal, and to print what was chosen and why.
     random_state : int, RandomState or None, default=None
         For folds, draws, and the extra starts where the objective is not convex.
 
@@ -325,6 +342,11 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
         What candidates are compared by, on held-out rows: the loss that is minimised; the task
         loss; the unbiased semi-supervised estimate of the task loss; or the first, with γ by the
         formula of least gradient variance.
+    scoring : str or callable, optional
+        What candidates are compared by in place of ``criterion``: the mean over folds of a score
+        of the held-out rows, the greater the better. A metric of `OrdinalScorer` ("qwk", "rps"),
+        a name of scikit-learn's ("balanced_accuracy"), or ``scorer(estimator, X, y)``. It sees
+        models with the risk's own thresholds, which ``thresholds`` may change in the end.
     n_repeats : int, default=2
         How often to split into folds.
     safety : float, default=2.0
@@ -335,6 +357,9 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
         Most iterations of one descent; smoothing makes several, and so do several starts.
     tol : float, default=1e-8
         Largest entry of the gradient to stop the final fit at.
+    n_jobs : int, optional
+        Folds, and kernel widths, to fit at the same time, in processes, which take seconds to
+        start; -1 for all cores. Models are the same.
 
     Attributes
     ----------
@@ -386,33 +411,39 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
     (0.3, 1.0)
     """
 
+    estimator_: LinearOrdinalClassifier
+
     def __init__(
         self,
         *,
         loss: Loss = "at",
         class_prior: Any = "labels",
-        l2s: Any = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
-        cv: Any = "auto",
+        class_weight: ClassWeight = None,
+        l2s: Numbers = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001),
+        cv: CrossValidation = "auto",
         thresholds: ThresholdRule = "auto",
         standardize: bool = True,
         classes: Any = None,
         missing_label: Any = math.nan,
         max_unlabeled: int = 20_000,
-        verbose: bool = False,
+        verbose: bool | int = False,
         random_state: Any = None,
         margin: Margin = "logistic",
-        unlabeled_weights: Any = (0.1, 0.25, 0.5),
-        removed_classes: Any = ("median",),
+        unlabeled_weights: Numbers = (0.1, 0.25, 0.5),
+        removed_classes: Sequence[Any] = ("median",),
         supervised_weights: SupervisedWeights = "rows",
         correction: Correction = "none",
         criterion: Criterion = "surrogate",
+        scoring: Scoring = None,
         n_repeats: int = 2,
         safety: float = 2.0,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        n_jobs: int | None = None,
     ):
         self.loss = loss
         self.class_prior = class_prior
+        self.class_weight = class_weight
         self.l2s = l2s
         self.cv = cv
         self.thresholds = thresholds
@@ -428,10 +459,12 @@ class LinearOrdinalClassifierCV(_OneDirection, BaseTunedClassifier):
         self.supervised_weights = supervised_weights
         self.correction = correction
         self.criterion = criterion
+        self.scoring = scoring
         self.n_repeats = n_repeats
         self.safety = safety
         self.max_iter = max_iter
         self.tol = tol
+        self.n_jobs = n_jobs
 
     def _models(self) -> list[BaseRiskClassifier]:
         return [LinearOrdinalClassifier(**self._shared_settings())]

@@ -16,6 +16,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.utils import get_tags
 
 from .._rows import RowLabels
+from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from .calibrated import CalibratedOrdinalClassifier
 from .kernel import KernelOrdinalClassifierCV
@@ -62,13 +63,14 @@ def check_members(members: Any) -> None:
     if isinstance(members, str):
         if members != "auto":
             raise ValueError(
-                f"members={members!r} must be 'auto' or a list, such as members=[{members!r}]."
+                f"members={as_written(members)} must be 'auto' or a list, such as "
+                f"members=[{as_written(members)}]."
             )
         return
     if not isinstance(members, Iterable) or not (members := list(members)):
         raise ValueError(
-            f"members={members!r} must be 'auto', or a list of names ({', '.join(MEMBERS)}), "
-            "models, or pairs (name, model)."
+            f"members={as_written(members)} must be 'auto', or a list of names "
+            f"({', '.join(MEMBERS)}), models, or pairs (name, model)."
         )
     names = [_name_and_model(member)[0] for member in members]
     twice = {name for name in names if names.count(name) > 1}
@@ -85,11 +87,11 @@ def _name_and_model(member: Any) -> tuple[str, Any]:
             return member, _foundation_model(member)
         if member not in MEMBERS:
             known = ", ".join([*MEMBERS, *_FOUNDATION_MODELS])
-            raise ValueError(f"members: {member!r} is not known; choose from {known}.")
+            raise ValueError(f"members: {as_written(member)} is not known; choose from {known}.")
         return member, None
     name, model = member if isinstance(member, tuple) and len(member) == 2 else (None, member)
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "predict"):
-        raise ValueError(f"members: {model!r} must be a regressor or a classifier.")
+        raise ValueError(f"members: {as_written(model)} must be a regressor or a classifier.")
     return str(name or type(final_step(model)).__name__), model
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._decide import FinalScores, FoldModels, HeldOutScores, best_classes, mean_and_deviation
 from .._risk.losses import LOSSES
 from .._rows import RowLabels
+from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from .tuning import Fold, check_training_part
 
@@ -167,12 +168,12 @@ def takes_unlabeled(model: Any) -> bool:
 def check_wrapped(model: Any) -> None:
     """Raise unless a model predicts more than classes, and knows these as positions."""
     if not hasattr(model, "fit") or not hasattr(model, "predict"):
-        raise ValueError(f"estimator={model!r} must be a regressor or a classifier.")
+        raise ValueError(f"estimator={as_written(model)} must be a regressor or a classifier.")
     has_scores = hasattr(model, "predict_latent") or hasattr(model, "predict_proba")
     if is_classifier(model) and not has_scores:
         raise ValueError(
-            f"estimator={model!r} is a classifier without predict_proba, and its classes alone say "
-            "too little. Use one that has it, or a regressor."
+            f"estimator={as_written(model)} is a classifier without predict_proba, and its "
+            "classes alone say too little. Use one that has it, or a regressor."
         )
     if not takes_unlabeled(model):
         return

@@ -15,7 +15,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._decide import BaseCumulativeClassifier
 from .._rows.training import check_every_class_labeled, fit_context, weighted_labels
-from .._utils.checks import check_choice, check_count, check_number
+from .._utils.checks import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_number,
+    check_seed,
+    is_count,
+)
+from .._utils.text import as_written
 from .._utils.typing import Array, Task
 from ..metrics import TASKS
 
@@ -28,6 +36,7 @@ class _IndicatorClassifier(BaseCumulativeClassifier):
     task: str
     classes: Any
     missing_label: Any
+    random_state: Any
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -58,6 +67,7 @@ class _IndicatorClassifier(BaseCumulativeClassifier):
         self
         """
         check_choice("task", self.task, tuple(TASKS.values()))
+        check_seed(self.random_state)
         self._check_parameters()
         with fit_context(self):
             X = self._features(X, reset=True)
@@ -169,6 +179,10 @@ class TreeOrdinalClassifier(_IndicatorClassifier):
 
     def _check_parameters(self) -> None:
         check_count("n_estimators", self.n_estimators)
+        if self.max_features not in ("sqrt", "log2", None):
+            _check_share("max_features", self.max_features)
+        _check_share("min_samples_leaf", self.min_samples_leaf)
+        check_jobs(self.n_jobs)
 
     def _fit_indicators(self, X: Any, indicators: Array, weights: Array | None) -> None:
         # The forest rounds to 32 bits, in which large numbers that differ by little are equal.
@@ -246,7 +260,11 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
 
     def _check_parameters(self) -> None:
         check_count("n_estimators", self.n_estimators)
-        check_number("learning_rate", self.learning_rate, 0.0, math.inf)
+        check_number("learning_rate", self.learning_rate, 0.0, open_low=True)
+        if self.max_leaf_nodes is not None:
+            check_count("max_leaf_nodes", self.max_leaf_nodes, 2)
+        if self.min_samples_leaf is not None:
+            check_count("min_samples_leaf", self.min_samples_leaf)
 
     def _fit_indicators(self, X: Any, indicators: Array, weights: Array | None) -> None:
         random = check_random_state(self.random_state)
@@ -269,6 +287,16 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
     def _indicator_means(self, X: Any) -> Array:
         rows = _dense(X)
         return np.column_stack([each.predict_proba(rows)[:, 1] for each in self.boosters_])
+
+
+def _check_share(name: str, value: Any) -> None:
+    """Raise unless the value is a count, or a share of all."""
+    is_share = isinstance(value, float | np.floating) and 0 < value <= 1
+    if not is_share and not is_count(value):
+        raise ValueError(
+            f"{name}={as_written(value)} must be a whole number, at least 1, or a share of all, "
+            "above 0 and at most 1.0."
+        )
 
 
 def _dense(X: Any) -> Array:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -26,20 +28,35 @@ from .._risk.losses import OrdinalLoss, get_loss
 from .._risk.risks import Risk, get_correction
 from .._rows import DrawPartial
 from .._rows.class_shares import check_form, given_shares, is_of_labels
+from .._rows.class_weights import check_sole_weight
 from .._rows.training import TrainingRows, fit_context, training_rows
-from .._utils.checks import check_choice, check_count, check_flag, check_list, check_number
+from .._utils.checks import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_list,
+    check_number,
+    check_verbose,
+)
 from .._utils.computing import blas_threads_for
+from .._utils.progress import progress
+from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from .base import BaseRiskClassifier, FittingProblem, removed_code
 from .empty_classes import EmptyClasses
 from .tuning import (
     Candidate,
     Choice,
+    Criterion,
     Fold,
+    FoldFits,
     FoldScores,
+    ScoredFolds,
     TuningRows,
     cross_fitted_scores,
+    fit_l2_path,
     get_criterion,
+    get_scoring,
     has_shortcut,
     labeled_folds,
     leave_one_out_path,
@@ -59,11 +76,29 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
     _takes_intervals = True
     _holds_rows_out = True
 
+    estimator_: BaseRiskClassifier
+    coef_: Array
+    class_prior_: Array
+    removed_class_: Any
+    objective_value_: float
+    is_convex_: bool
+    n_iter_: int
+    n_labeled_: int
+    n_unlabeled_: int
+    n_passes_: int
+    held_out_codes_: Codes
+    held_out_weights_: Array
+    held_out_cumulative_: Array
+
     l2s: Any
     unlabeled_weights: Any
     removed_classes: Any
     thresholds: str
     criterion: str
+    # Of models in files that were written before these could be set.
+    class_weight: Any = None
+    scoring: Any = None
+    n_jobs: int | None = None
     cv: Any
     n_repeats: int
     safety: float
@@ -71,7 +106,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
     classes: Any
     max_iter: int
     max_unlabeled: int
-    verbose: bool
+    verbose: bool | int
     random_state: Any
 
     @abstractmethod
@@ -87,7 +122,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
     def _shared_settings(self) -> dict[str, Any]:
         """Parameters of a plain classifier that are the same for all candidates."""
         names = (
-            *("loss", "margin", "supervised_weights", "correction"),
+            *("loss", "margin", "supervised_weights", "correction", "class_weight"),
             *("standardize", "classes", "missing_label", "max_iter", "tol", "random_state"),
         )
         return {name: getattr(self, name) for name in names}
@@ -156,21 +191,22 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         rows = rows.read(take_gram=False, sample=draw)
         problems = self._problems(rows, loss, risk, prior)
         sample = rows.sample(draw)
-        settings = [_tuning_rows(problem, sample) for problem in problems]
+        settings = [_tuning_rows(problem, sample, at) for at, problem in enumerate(problems)]
         if folds is None:
             folds = self._automatic_folds(rows, settings[0], removed)
         folds = _folds_of_sample(folds, rows.labels.codes, sample.labels.codes)
+        criterion = self._criterion(models, problems, sample)
         with blas_threads_for(settings[0].design.n_columns):
             evidence, paths = None, None
             if folds and rows.n_unlabeled and not is_of_labels(self.class_prior):
-                first = self._choose(settings, folds, [])
+                first = self._choose(settings, folds, [], criterion)
                 assert first is not None
                 evidence = _share_evidence(settings[first.setting], first, given)
                 prior = evidence.shares
                 settings = [setting.for_population(prior) for setting in settings]
                 if self.supervised_weights == "rows":  # else the fits depend on the shares
                     paths = first.held_out_paths
-            choice = self._choose(settings, folds, removed, paths)
+            choice = self._choose(settings, folds, removed, criterion, paths)
         setting = 0 if choice is None else choice.setting
         candidate = Candidate(_nearest_penalty(self.l2s)) if choice is None else choice.candidate
         if not candidate.unlabeled_weight:  # has no effect then, but has a name
@@ -188,13 +224,15 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
         decision, at_medians = self._decisions(settings, problem, choice, model, evidence)
-        self._store(model, rows, choice, candidate, decision, at_medians)
+        self._store(model, rows, choice, candidate, decision, at_medians, risk.class_weight)
         if choice is not None and rows.n_unlabeled and evidence is None:
             evidence = _share_evidence(settings[setting], choice, None)
         self.prior_trust_ = 0.0 if evidence is None else evidence.trust
         self.shares_reason_ = shares_reason(
             evidence, self.class_prior, rows.n_unlabeled, rows.classes
         )
+        if self.verbose:
+            print(f"l2={self.l2_:g}, unlabeled_weight={self.unlabeled_weight_:g}. {self.reason_}")
 
     def _fit_with_empty(self, empty: EmptyClasses, rows: TrainingRows, *given: Any) -> None:
         """Fit to the classes that have labels, and place the others by their shares."""
@@ -213,6 +251,13 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         self._models()[0]._check_parameters()
         get_loss(self.loss, self.margin)
         get_criterion(self.criterion)
+        self._check_scoring()
+        check_sole_weight(
+            self.class_weight,
+            class_prior=self.class_prior,
+            thresholds=self.thresholds,
+            criterion=self.criterion,
+        )
         check_list("l2s", self.l2s)
         check_list("unlabeled_weights", self.unlabeled_weights, may_be_empty=True)
         check_list("removed_classes", self.removed_classes, "rules or classes")
@@ -222,7 +267,18 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         check_decision_parameters(self.class_prior, self.thresholds, self.cv, self.safety)
         check_count("n_repeats", self.n_repeats)
         check_count("max_unlabeled", self.max_unlabeled)
-        check_flag("verbose", self.verbose)
+        check_verbose(self.verbose)
+        check_jobs(self.n_jobs)
+
+    def _check_scoring(self) -> None:
+        if self.scoring is None:
+            return
+        get_scoring(self.scoring)
+        if self.criterion != "surrogate":
+            raise ValueError(
+                f"scoring and criterion={as_written(self.criterion)} both say what candidates are "
+                "compared by. Give one of them."
+            )
 
     def _common_risk(self, model: BaseRiskClassifier, rows: TrainingRows, prior: Array) -> Risk:
         """The supervised risk, with the correction that those with unlabelled rows have."""
@@ -236,7 +292,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         l2 = float(self.l2s[0])
         candidates = [Candidate(l2), *(Candidate(l2, *risk) for risk in self._risks(removed))]
         is_quick = all(has_shortcut(setting, candidate) for candidate in candidates)
-        leave_one_out = is_quick and self.criterion != "plug_in"
+        leave_one_out = is_quick and self.criterion != "plug_in" and self.scoring is None
         cv = "loo" if leave_one_out else _FOLDS
         return labeled_folds(rows.labels.codes, cv, self.n_repeats, self.random_state)
 
@@ -255,22 +311,46 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         settings: list[TuningRows],
         folds: list[Fold],
         removed: list[int],
+        criterion: Criterion,
         held_out_paths: list[list[FoldScores]] | None = None,
     ) -> Choice | None:
         if not folds:
             return None
+        l2s, risks = [float(l2) for l2 in self.l2s], self._risks(removed)
         # Folds of one row each may follow from one fit; the path falls back to a fit a fold.
         one_by_one = all(len(fold.test) == 1 for fold in folds)
-        return search(
-            settings,
-            folds,
-            [float(l2) for l2 in self.l2s],
-            self._risks(removed),
-            get_criterion(self.criterion),
-            float(self.safety),
-            int(self.max_iter),
-            leave_one_out_path if one_by_one else None,
-            held_out_paths,
+        is_quick = one_by_one and has_shortcut(settings[0], Candidate(l2s[0]))
+        along = leave_one_out_path if one_by_one else fit_l2_path
+        fits = FoldFits(folds, int(self.max_iter), along, not is_quick, self.n_jobs)
+        n_steps = fits.n_parts * (len(settings) * (held_out_paths is None) + len(risks))
+        with progress("Searching", n_steps, bool(self.verbose)) as advance:
+            return search(
+                settings,
+                replace(fits, advance=advance),
+                l2s,
+                risks,
+                criterion,
+                float(self.safety),
+                held_out_paths,
+            )
+
+    def _criterion(
+        self, models: list[BaseRiskClassifier], problems: list[FittingProblem], rows: TrainingRows
+    ) -> Criterion:
+        """What candidates are compared by."""
+        if self.scoring is None:
+            return get_criterion(self.criterion)
+        labeled = np.flatnonzero(rows.labels.codes >= 0)
+        labels = rows.labels.take(labeled)
+        return ScoredFolds(
+            get_scoring(self.scoring),
+            rows.stacked()[labeled],
+            rows.classes[labels.codes],
+            labels.weights,
+            [
+                partial(_as_classifier, model, problem, rows)
+                for model, problem in zip(models, problems, strict=True)
+            ],
         )
 
     def _decisions(
@@ -288,13 +368,12 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
             return own, own
         rows = settings[choice.setting]
         offset = 0.0 if problem.center is None else problem.center @ model.coef_
-        counts = rows.labels.expected_totals(rows.n_classes)
         held_out = cross_fitted_scores(choice, settings)
         final = rows.final_scores(model.coef_, model.thresholds_ - offset)
         rest = (
             held_out,
             final,
-            counts / counts.sum() if evidence is None else rows.class_prior,
+            rows.label_shares if evidence is None else rows.class_prior,
             evidence,
             float(self.safety),
             held_out.predicted
@@ -323,6 +402,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         candidate: Candidate,
         decision: Decision,
         at_medians: Decision,
+        class_weight: Array | None,
     ) -> None:
         """Set the fitted attributes."""
         has_probabilities = get_loss(self.loss, self.margin).has_probabilities
@@ -335,6 +415,9 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
             self.log_odds_ = 1.0 if has_probabilities else at_medians.log_odds
             self.median_thresholds_ = at_medians.thresholds * scale
             self.held_out_codes_, self.held_out_weights_, below = at_medians.held_out
+            if class_weight is not None:  # errors are those of rows as they are
+                weights = self.held_out_weights_ / class_weight[self.held_out_codes_]
+                self.held_out_weights_ = weights / weights.sum()
             self.held_out_cumulative_ = expit(scale * self.log_odds_ * below)
         self.estimator_ = model
         for name, value in vars(model).items():
@@ -364,12 +447,32 @@ def _share_evidence(rows: TuningRows, choice: Choice, given: Array | None) -> Sh
     return evidence
 
 
-def _tuning_rows(problem: FittingProblem, sample: TrainingRows) -> TuningRows:
+def _tuning_rows(problem: FittingProblem, sample: TrainingRows, setting: int) -> TuningRows:
     """The rows that the search looks at, as the columns of a problem."""
-    design = problem.columns_of(sample.in_memory)
     return TuningRows(
-        design, sample.labels, problem.loss, problem.coordinates, problem.class_prior, problem.risk
+        problem.columns_of(sample.in_memory),
+        sample.labels,
+        problem.loss,
+        problem.coordinates,
+        problem.class_prior,
+        problem.risk,
+        setting=setting,
     )
+
+
+def _as_classifier(
+    model: BaseRiskClassifier,
+    problem: FittingProblem,
+    rows: TrainingRows,
+    coef: Array,
+    thresholds: Array,
+) -> BaseRiskClassifier:
+    """A classifier with these coefficients and thresholds."""
+    found = copy(model)
+    found.class_order_ = rows.classes
+    found.n_features_in_ = rows.matrix.n_columns
+    found._store_parameters(problem, coef, thresholds)
+    return found
 
 
 def _folds_of_sample(folds: list[Fold], codes: Codes, sample_codes: Codes) -> list[Fold]:
@@ -475,10 +578,10 @@ def check_unlabeled_rows(thresholds: str, n_unlabeled: int) -> None:
 def _check_cv(cv: Any) -> None:
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
-            raise ValueError(f"cv={cv!r} must be at least 2 folds.")
+            raise ValueError(f"cv={as_written(cv)} must be at least 2 folds.")
         return
     is_splits = not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
     if not is_splits and cv not in ("auto", "loo"):
         raise ValueError(
-            f"cv={cv!r} must be a number of folds, a splitter, splits, 'loo' or 'auto'."
+            f"cv={as_written(cv)} must be a number of folds, a splitter, splits, 'loo' or 'auto'."
         )

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .text import as_written
 
@@ -43,10 +44,37 @@ def is_count(value: Any) -> bool:
     return is_whole and bool(value >= 1)
 
 
-def check_count(name: str, value: Any) -> None:
-    """Raise unless the value is a whole number, at least one."""
-    if not is_count(value):
-        raise ValueError(f"{name}={as_written(value)} must be a whole number, at least 1.")
+def check_count(name: str, value: Any, low: int = 1) -> None:
+    """Raise unless the value is a whole number, at least ``low``."""
+    if not is_count(value) or value < low:
+        raise ValueError(f"{name}={as_written(value)} must be a whole number, at least {low}.")
+
+
+def check_verbose(value: Any) -> None:
+    """Raise unless the value says how much to print, as scikit-learn's estimators take it."""
+    is_level = isinstance(value, int | np.integer | np.bool_) and value >= 0
+    if not is_level:
+        raise ValueError(f"verbose={as_written(value)} must be True, False, or a number from 0.")
+
+
+def check_seed(value: Any) -> None:
+    """Raise unless the value seeds random numbers, as scikit-learn takes it."""
+    try:
+        check_random_state(value)
+    except ValueError:
+        raise ValueError(
+            f"random_state={as_written(value)} must be None, a whole number from 0 to 2**32 - 1, "
+            "or a RandomState."
+        ) from None
+
+
+def check_jobs(value: Any) -> None:
+    """Raise unless the value is a number of jobs, as joblib takes it."""
+    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if value is not None and not (is_number and value):
+        raise ValueError(
+            f"n_jobs={as_written(value)} must be None, a number of jobs, or -1 for all cores."
+        )
 
 
 def check_flag(name: str, value: Any) -> None:

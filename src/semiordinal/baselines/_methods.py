@@ -43,6 +43,7 @@ from .._score import (
     LinearOrdinalClassifier,
     LinearOrdinalClassifierCV,
 )
+from .._utils.text import as_written
 from ._manifold import ManifoldOrdinalClassifier
 from ._peers import PeerClassifier
 from ._self_training import OrdinalSelfTraining
@@ -59,7 +60,10 @@ __all__ = [
 
 _PLAIN = {"linear": LinearOrdinalClassifier, "kernel": KernelOrdinalClassifier}
 _TUNED = {"linear": LinearOrdinalClassifierCV, "kernel": KernelOrdinalClassifierCV}
-_TRANSDUCTIVE = {name: partial(TransductiveOrdinalClassifier, model=name) for name in _PLAIN}
+_TRANSDUCTIVE = {
+    "linear": partial(TransductiveOrdinalClassifier, model="linear"),
+    "kernel": partial(TransductiveOrdinalClassifier, model="kernel"),
+}
 
 
 class MissingPeerWarning(UserWarning):
@@ -361,7 +365,7 @@ def get_method(name: str) -> Method:
     ('linear', 'kernel')
     """
     if name not in METHODS:
-        raise ValueError(f"method={name!r} is not known; choose from {list(METHODS)}.")
+        raise ValueError(f"method={as_written(name)} is not known; choose from {list(METHODS)}.")
     return METHODS[name]
 
 

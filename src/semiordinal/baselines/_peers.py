@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from .._decide import OrdinalClassifierMixin, best_classes
 from .._rows import center_and_scale
 from .._rows.training import check_every_class_labeled, feature_rows, fit_context, training_rows
 from .._utils.checks import check_choice, check_flag, check_number
-from .._utils.typing import Array, Codes
+from .._utils.typing import Array, Codes, Task
 from ..metrics import TASKS
 from ._points import scaled_points
 
@@ -66,9 +66,9 @@ class PeerClassifier(OrdinalClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         keep_unlabeled: bool = False,
         l2: float | None = None,
-        l2_parameter: str | None = None,
+        l2_parameter: Literal["alpha", "C"] | None = None,
         standardize: bool = True,
-        task: str | None = None,
+        task: Task | None = None,
         classes: Any = None,
         missing_label: Any = math.nan,
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,6 +18,7 @@ from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
 from .._score.base import BaseRiskClassifier, warn_if_short
 from .._utils.checks import check_count, check_number
 from .._utils.computing import blas_threads_for
+from .._utils.text import as_written
 from .._utils.typing import Array, Loss, Margin
 from ._pseudo_labels import Descent, PseudoLabeling
 from ._quotas import class_quotas
@@ -122,7 +123,7 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
     def __init__(
         self,
         *,
-        model: str = "linear",
+        model: Literal["linear", "kernel"] = "linear",
         loss: Loss = "at",
         margin: Margin = "logistic",
         pseudo_label_weight: float = 1.0,
@@ -218,7 +219,9 @@ class TransductiveOrdinalClassifier(BaseOrdinalClassifier):
             return KernelOrdinalClassifier(
                 bandwidth=self.bandwidth, centers=self.centers, penalty="coef", **shared
             )
-        raise ValueError(f"model={self.model!r} is not known; choose 'linear' or 'kernel'.")
+        raise ValueError(
+            f"model={as_written(self.model)} is not known; choose 'linear' or 'kernel'."
+        )
 
     def _weights(self, n_unlabeled: int) -> Array:
         """Weights of the unlabelled rows' loss: doubling, and the last as asked for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -51,9 +51,8 @@ def shares(
     frame = pd.concat(batches, ignore_index=True)
     loaded.count(frame)
     X = loaded.pipeline[:-1].transform(frame)
-    found = estimate_class_shares(
-        loaded.pipeline[-1], X, method=method, level=level, random_state=seed
-    )
+    settings: dict[str, Any] = {"method": method, "level": level, "random_state": seed}
+    found = estimate_class_shares(loaded.pipeline[-1], X, **settings)
     columns = zip(found.classes.tolist(), found.shares, found.low, found.high, strict=True)
     if as_json:
         rows = [dict(zip(("class", "share", "low", "high"), row, strict=True)) for row in columns]

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state
 
 from .._utils.checks import check_count, check_number
-from .._utils.typing import Array
+from .._utils.typing import Array, Task
 from ..metrics import TASKS, task_losses
 
 # The latent score is a standard normal: a grid over all of it that matters.
@@ -45,7 +45,7 @@ class OrdinalTruth:
         edges = np.hstack([np.zeros((len(below), 1)), below, np.ones((len(below), 1))])
         return np.diff(edges, axis=1)
 
-    def bayes_error(self, task: str = "absolute") -> float:
+    def bayes_error(self, task: Task = "absolute") -> float:
         """The least mean error that any classifier has, for a task loss.
 
         Parameters

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing, check_random_state
 
 from .._rows.labels import encode_labels, label_values
+from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 
 _FEWEST_OF_A_CLASS = 2
@@ -68,9 +69,9 @@ def bootstrap_coefficients(
     True
     """
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence!r} must be between 0 and 1.")
+        raise ValueError(f"confidence={as_written(confidence)} must be between 0 and 1.")
     if n_draws < 2:
-        raise ValueError(f"n_draws={n_draws!r} must be at least 2.")
+        raise ValueError(f"n_draws={as_written(n_draws)} must be at least 2.")
     step, final = estimator.steps[-1] if hasattr(estimator, "steps") else ("", estimator)
     labels = encode_labels(y, final.classes, final.missing_label)
     if not enough_for_intervals(labels.codes):

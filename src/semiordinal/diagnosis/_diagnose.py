@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._judge.held_out import HeldOutPredictions
+from .._utils.text import as_written
 from .._utils.typing import Array
 from ._curves import Curves, learning_curves
 from ._gain import UnlabeledGain, gain_from_losses
@@ -118,7 +119,7 @@ def diagnose(
     Every row has a label, so there are no unlabelled rows and nothing to judge.
     """
     if int(most_unlabeled) < 1:
-        raise ValueError(f"most_unlabeled={most_unlabeled!r} must be at least 1.")
+        raise ValueError(f"most_unlabeled={as_written(most_unlabeled)} must be at least 1.")
     problem = DiagnosisProblem.from_data(X, y, estimator, int(most_unlabeled), random_state)
     splits = problem.splits() if len(problem.unlabeled) else []
     return diagnose_problem(problem, cross_validate(problem, splits), curves)

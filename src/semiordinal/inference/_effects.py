@@ -7,7 +7,7 @@ are predicted for, or averaged over, are taken as given.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,7 +165,11 @@ class MarginalEffects:
 
 
 def average_marginal_effects(
-    summary: InferenceSummary, X: Any, sample_weight: Any = None, *, binary: str = "difference"
+    summary: InferenceSummary,
+    X: Any,
+    sample_weight: Any = None,
+    *,
+    binary: Literal["difference", "slope"] = "difference",
 ) -> MarginalEffects:
     """What a unit more of each column adds to the class probabilities, averaged over rows.
 

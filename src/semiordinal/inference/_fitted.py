@@ -153,6 +153,11 @@ def _check_model(model: Any) -> None:
             f"l1_ratio={model.l1_ratio:g} makes some coefficients zero, and standard errors do not "
             "hold for a choice of columns. Fit with l1_ratio=0, to columns chosen on other rows."
         )
+    if model.class_weight is not None:
+        raise ValueError(
+            "class_weight makes rows count by their labels, and standard errors do not hold then. "
+            "Fit with class_weight=None."
+        )
     if model.order_penalty:
         raise ValueError("order_penalty moves the thresholds. Fit with order_penalty=0.")
 

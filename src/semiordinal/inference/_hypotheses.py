@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import linalg, stats
 
 from .._utils.checks import check_choice
 from .._utils.text import join_names
-from .._utils.typing import Array
+from .._utils.typing import Array, RowWeighting
 from ._fitted import FittedModel, bring_together
 from ._identification import check_identified
 from ._partial_odds import (
@@ -207,8 +207,8 @@ def proportional_odds_test(
     X_unlabeled: Any = None,
     *,
     groups: Any = None,
-    method: str = "score",
-    weights: str = "sampling",
+    method: Literal["score", "likelihood_ratio"] = "score",
+    weights: RowWeighting = "sampling",
 ) -> ProportionalOddsTest:
     """Test that every column has the same slope at every threshold.
 

@@ -12,7 +12,7 @@ from scipy import linalg, stats
 from .._rows import dense_rows
 from .._utils.checks import check_choice, check_flag, check_number
 from .._utils.text import join_names, pluralize
-from .._utils.typing import Array
+from .._utils.typing import Array, Covariance
 from ._fitted import FittedModel, bring_together
 from ._hypotheses import HypothesisTest, column_positions
 from ._identification import check_identified
@@ -130,7 +130,7 @@ def partial_proportional_odds(
     sample_weight: Any = None,
     *,
     keep_order: bool = True,
-    covariance: str = "sandwich",
+    covariance: Covariance = "sandwich",
     confidence: float = 0.95,
 ) -> PartialOddsSummary:
     """Fit a model again with a slope for each threshold in some columns.

@@ -11,7 +11,7 @@ from scipy import stats
 from .._risk.risks import Risk
 from .._utils.checks import check_choice, check_number
 from .._utils.text import pluralize
-from .._utils.typing import Array
+from .._utils.typing import Array, Covariance, RowWeighting
 from ._fitted import FittedModel, bring_together
 from ._identification import check_identified
 from ._sandwich import WEIGHTS, group_codes, information_covariance, sandwich
@@ -189,8 +189,8 @@ def summarize(
     X_unlabeled: Any = None,
     *,
     groups: Any = None,
-    covariance: str = "sandwich",
-    weights: str = "sampling",
+    covariance: Covariance = "sandwich",
+    weights: RowWeighting = "sampling",
     confidence: float = 0.95,
 ) -> InferenceSummary:
     """Standard errors, confidence intervals and tests for a fitted linear model.

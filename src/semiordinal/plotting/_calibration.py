@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._rows.labels import known_codes
-from .._utils.text import class_names, pluralize
+from .._utils.text import as_written, class_names, pluralize
 from .._utils.typing import Array
 from ._display import Display, Point, Table
 from ._style import add_legend, class_colors, drawn_names, ink, new_axes
@@ -49,7 +49,7 @@ class CalibrationDisplay(Display):
         Weights say what rows count within a bin.
         """
         if n_bins < 1:
-            raise ValueError(f"n_bins={n_bins!r} must be at least 1.")
+            raise ValueError(f"n_bins={as_written(n_bins)} must be at least 1.")
         labeled = np.asarray(codes) >= 0
         held = np.asarray(cumulative, dtype=float)[labeled]
         truth = np.asarray(codes)[labeled]

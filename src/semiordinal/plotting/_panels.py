@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._utils.text import as_written
 from ._display import Display
 from ._style import LETTERS_PER_INCH, without_formulas
 
@@ -44,7 +45,7 @@ def plot_panels(displays: Mapping[str, Display], n_columns: int = 4, title: str 
     if not displays:
         raise ValueError("displays is empty; give one display at least.")
     if n_columns < 1:
-        raise ValueError(f"n_columns={n_columns!r} must be at least 1.")
+        raise ValueError(f"n_columns={as_written(n_columns)} must be at least 1.")
     n_columns = min(n_columns, len(displays))
     n_rows = -(-len(displays) // n_columns)
     figure, grid = plt.subplots(

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import studentized_range
 
-from .._utils.text import pluralize
+from .._utils.text import as_written, pluralize
 from ._display import Display, Point, Table
 from ._style import LETTERS_PER_INCH, LONGEST_NAME, METHOD_COLORS, drawn_names, ink, new_axes
 
@@ -26,7 +26,7 @@ def nemenyi_difference(n_methods: int, n_problems: int, alpha: float = 0.05) -> 
     if n_methods < 2 or n_problems < 1:
         raise ValueError("ranks needs two methods or more, and n_problems one problem or more.")
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
+        raise ValueError(f"alpha={as_written(alpha)} must be between 0 and 1.")
     quantile = studentized_range.ppf(1 - alpha, n_methods, math.inf) / math.sqrt(2)
     return float(quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_problems)))
 

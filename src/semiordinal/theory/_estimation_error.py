@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class BoundSetting:
     loss_bound: float
     unlabeled_weight: float
     delta: float = 0.05
-    form: str = "paper"
+    form: Literal["paper", "sharp"] = "paper"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "class_prior", check_prior(self.class_prior))

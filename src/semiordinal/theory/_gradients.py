@@ -8,7 +8,7 @@ A minimiser of a risk with gradient noise of covariance V and Hessian H is off b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import linalg
@@ -30,7 +30,7 @@ def gradient_values(
     coef: Any,
     thresholds: Any,
     hessian: Any = None,
-    criterion: str = "parameters",
+    criterion: Literal["parameters", "risk"] = "parameters",
 ) -> Array:
     """Gradient of ψ(α(x), y) in (w, θ) for every row and every label y, transformed or plain.
 
@@ -78,7 +78,7 @@ def gradient_moments(
     coef: Any,
     thresholds: Any,
     hessian: Any,
-    criterion: str = "parameters",
+    criterion: Literal["parameters", "risk"] = "parameters",
 ) -> ClassMoments:
     """Moments by class of the gradient, for `risk_variance`; rows are taken in blocks.
 

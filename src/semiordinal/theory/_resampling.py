@@ -9,7 +9,7 @@ import numpy as np
 
 from .._rows.class_shares import check_prior
 from .._utils.checks import check_choice
-from .._utils.typing import Array
+from .._utils.typing import Array, Sampling
 from ._inputs import check_codes, check_counts, positive
 from ._moments import check_values
 from ._variance import SAMPLINGS, RiskVariance
@@ -52,7 +52,7 @@ def resample_risks(
     class_counts: Any,
     n_unlabeled: int,
     class_prior: Any,
-    sampling: str = "joint",
+    sampling: Sampling = "joint",
     n_draws: int = 1000,
     random_state: Any = None,
 ) -> RiskDraws:

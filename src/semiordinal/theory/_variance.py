@@ -22,7 +22,7 @@ from scipy.stats import binom
 
 from .._rows.class_shares import check_prior
 from .._utils.checks import check_choice
-from .._utils.typing import Array
+from .._utils.typing import Array, Sampling
 from ._inputs import at_least, check_counts, in_unit_interval
 from ._moments import ClassMoments
 
@@ -103,7 +103,7 @@ def risk_variance(
     class_counts: Any,
     n_unlabeled: float,
     class_prior: Any,
-    sampling: str = "joint",
+    sampling: Sampling = "joint",
 ) -> RiskVariance:
     """Variances from moments by class.
 

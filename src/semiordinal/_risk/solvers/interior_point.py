@@ -4,6 +4,11 @@ Terms of positive weight are ``w |r|`` with ``r = p − q``, p and q at least ze
 programme, solved by Mehrotra's predictor and corrector steps. Terms of negative weight are concave,
 and so nowhere above their tangents; with these in their place the programme is convex, and each
 solution lowers the objective until the signs of those terms stay as they are.
+
+Of many terms of positive weight, those that are far from zero at the start keep their signs all the
+way, for the most part. So all far ones above zero are taken as one, and all below as another: the
+absolute value of a sum is nowhere above the sum of absolute values, and equals it where the signs
+are alike. A solution at which they are is a solution of the whole.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ..._rows.rows import RowsInMemory
@@ -23,12 +29,15 @@ from .base import Solution, Solver
 # More numbers than this are not held in memory a second time.
 _MOST_NUMBERS = 2 * 10**7
 _MOST_VARIABLES = 500
-# Starts are compared on so many terms of each label.
-_FEW_TERMS = 1000
+# Starts are compared on so many terms, positive and negative ones; convex problems are solved on
+# so many more before they are on all.
+_FEW_TERMS, _MORE_TERMS = 1000, 8000
 # How far from the minimum, times the summed weights: in the end, and to compare starts.
 _GAP, _ROUGH_GAP = 1e-10, 1e-5
 # How far conditions of the minimum may be off: rounding leaves so much where s or r is small.
 _OFF = 1e-7
+# Up to so many terms are solved as they are; of more, at first, those that are near to zero.
+_MOST_TERMS = 3000
 _MOST_STEPS = 100
 _MOST_TANGENTS = 50
 
@@ -47,6 +56,24 @@ class _Terms:
     def value(self, z: Array) -> float:
         return float(self.weights @ np.abs(self.residuals(z)))
 
+    def some(self, n_terms: int) -> _Terms:
+        """Terms that are spread over all, and stand for them."""
+        step = len(self.constant) // n_terms
+        if step < 2:
+            return self
+        few = self.take(slice(None, None, step))
+        return replace(few, weights=few.weights * (self.weights.sum() / few.weights.sum()))
+
+    def take(self, which: NDArray[np.bool_] | slice) -> _Terms:
+        return _Terms(self.matrix[which], self.constant[which], self.weights[which])
+
+    def sum(self, which: NDArray[np.bool_]) -> _Terms:
+        """Some terms as one: the absolute value of their weighted mean."""
+        weights = self.weights * which
+        total = weights.sum()
+        mean, constant = weights @ self.matrix / total, weights @ self.constant / total
+        return _Terms(mean[None], np.array([constant]), np.array([total]))
+
 
 @dataclass(frozen=True)
 class _Problem:
@@ -55,6 +82,12 @@ class _Problem:
     convex: _Terms
     concave: _Terms
     penalty: Array
+
+    def some(self, n_terms: int) -> _Problem:
+        """The same with fewer than twice so many terms of each kind."""
+        convex, concave = self.convex.some(n_terms), self.concave.some(n_terms)
+        are_all = convex is self.convex and concave is self.concave
+        return self if are_all else _Problem(convex, concave, self.penalty)
 
     def value(self, z: Array) -> float:
         penalty = 0.5 * float(self.penalty @ np.square(z))
@@ -88,16 +121,16 @@ class InteriorPoint(Solver):
     def minimize_best(self, objective: Objective, starts: Sequence[Array]) -> Solution:
         """Minimise from the start that is best on some of the rows."""
         problem = _problem(objective)
-        few = _Problem(_some(problem.convex), _some(problem.concave), problem.penalty)
-        are_all = few.convex is problem.convex and few.concave is problem.concave
+        few = problem.some(_FEW_TERMS)
+        are_all = few is problem
         gap = _GAP if are_all else _ROUGH_GAP
         found = [self._descend(few, start, gap) for start in starts]
         z, _, converged = min(found, key=lambda each: few.value(each[0]))
         n_iter = sum(each[1] for each in found)
         if not are_all:
-            is_convex = not len(problem.concave.weights)
-            for gap in (_GAP,) if is_convex else (_ROUGH_GAP, _GAP):
-                z, more, converged = self._descend(problem, z, gap)
+            first = problem if len(problem.concave.weights) else problem.some(_MORE_TERMS)
+            for stage, gap in ((first, _ROUGH_GAP), (problem, _GAP)):
+                z, more, converged = self._descend(stage, z, gap)
                 n_iter += more
         value, _ = objective.value_gradient(z)
         return Solution(z, value, 0.0, n_iter, converged)
@@ -112,7 +145,9 @@ class InteriorPoint(Solver):
                 break
             signs = new
             slope = problem.concave.matrix.T @ (problem.concave.weights * signs)
-            following, steps, converged = _solve(problem.convex, slope, problem.penalty, z, gap)
+            following, steps, converged = _solve_near(
+                problem.convex, slope, problem.penalty, z, gap
+            )
             n_iter += steps
             lower = problem.value(following)
             if lower > value - max(self.tol, gap) * (1 + abs(value)):
@@ -166,18 +201,6 @@ def _joined(parts: list[_Terms], n_variables: int) -> _Terms:
     )
 
 
-def _some(terms: _Terms) -> _Terms:
-    """Terms that are spread over all, and stand for them."""
-    step = len(terms.constant) // _FEW_TERMS
-    if step < 2:
-        return terms
-    matrix, constant, weights = (
-        part[::step] for part in (terms.matrix, terms.constant, terms.weights)
-    )
-    factor = terms.weights.sum() / weights.sum()
-    return replace(terms, matrix=matrix, constant=constant, weights=weights * factor)
-
-
 @dataclass
 class _Point:
     """Variables z, parts p − q of residuals, and distances s, r of the dual to w and −w."""
@@ -202,6 +225,33 @@ class _Point:
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.z, self.p, self.q, self.s, self.r))
+
+
+def _solve_near(
+    terms: _Terms, slope: Array, penalty: Array, z: Array, gap: float
+) -> tuple[Array, int, bool]:
+    """As `_solve`, with terms that keep their signs from z to the solution taken together."""
+    # As many as are in doubt after a solution on some of the rows, in quantile regression.
+    n_near = max(_MOST_TERMS, int(np.sqrt(len(z)) * len(terms.constant) ** (2 / 3)))
+    if n_near >= len(terms.constant):
+        return _solve(terms, slope, penalty, z, gap)
+    residuals, n_iter = terms.residuals(z), 0
+    # Those that may change sign first, and those that weigh much, which hold the others in place.
+    distance = np.abs(residuals) / terms.weights
+    is_near = distance <= np.partition(distance, n_near)[n_near]
+    while not is_near.all():
+        is_above = residuals > 0
+        sides = [side for side in (is_above & ~is_near, ~is_above & ~is_near) if side.any()]
+        few = _joined([terms.take(is_near), *map(terms.sum, sides)], len(z))
+        z, steps, converged = _solve(few, slope, penalty, z, gap)
+        n_iter += steps
+        residuals = terms.residuals(z)
+        is_wrong = ~is_near & ((residuals > 0) != is_above)
+        if not is_wrong.any() and converged:
+            return z, n_iter, True
+        is_near |= is_wrong | (not converged)
+    z, steps, converged = _solve(terms, slope, penalty, z, gap)
+    return z, n_iter + steps, converged
 
 
 def _solve(

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from scipy.optimize import brentq
 
+from ..._utils.text import as_written
 from ..._utils.typing import Array
 from ..objective import Objective
 from .base import Solution, Solver, affords_hessian
@@ -85,13 +86,17 @@ def _check(objective: Objective, name: str) -> None:
     if name == "auto":
         return
     if name not in SOLVERS:
-        raise ValueError(f"solver={name!r} is not known; choose 'auto' or one of {list(SOLVERS)}.")
+        raise ValueError(
+            f"solver={as_written(name)} is not known; choose 'auto' or one of {list(SOLVERS)}."
+        )
     if objective.is_corrected and objective.is_convex:
         objective = objective.without_correction()
     reason = SOLVERS[name].refusal(objective)
     if reason is not None:
         fitting = [s for s, cls in SOLVERS.items() if cls.refusal(objective) is None]
-        raise ValueError(f"solver={name!r} does not fit: {reason}. Use 'auto' or one of {fitting}.")
+        raise ValueError(
+            f"solver={as_written(name)} does not fit: {reason}. Use 'auto' or one of {fitting}."
+        )
 
 
 def _best(objective: Objective) -> type[Solver]:

@@ -19,8 +19,8 @@ from ..._risk.risks import certify_convexity
 from ..._risk.solvers import affords_hessian, held_by_bounds, solve
 from ..._rows import dense_rows
 from ..._utils.typing import Array, Codes
+from .paths import FOLD_TOL, fit_l2_path, solver_variables
 from .problem import Candidate, Fold, FoldScores, TuningRows
-from .search import FOLD_TOL, fit_l2_path, solver_variables
 
 
 def steps_without_rows(
@@ -106,7 +106,7 @@ def has_shortcut(rows: TuningRows, candidate: Candidate) -> bool:
 
 def leave_one_out_path(
     rows: TuningRows,
-    folds: list[Fold],
+    folds: Sequence[Fold],
     candidates: Sequence[Candidate],
     max_iter: int,
     starts: FoldScores | None = None,
@@ -134,7 +134,7 @@ def leave_one_out_path(
 class _LeftOut:
     """Labelled rows that are left out one by one, and the risks of the others."""
 
-    def __init__(self, rows: TuningRows, folds: list[Fold], candidate: Candidate):
+    def __init__(self, rows: TuningRows, folds: Sequence[Fold], candidate: Candidate):
         labels, told = rows.labels.take(rows.labeled), rows.labels.take(rows.labels.with_label)
         intervals = told.interval_totals
         tests = np.concatenate([fold.test for fold in folds])

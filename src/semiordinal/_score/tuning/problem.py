@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -180,6 +180,8 @@ class TuningRows:
         Its weighting and correction are every candidate's.
     counts_population : bool
         Whether held-out rows count so that each class has its share of the class prior.
+    setting : int
+        Which way of seeing the rows this is, among those that are compared.
     """
 
     design: Rows
@@ -189,6 +191,7 @@ class TuningRows:
     class_prior: Array
     risk: Risk
     counts_population: bool = False
+    setting: int = 0
 
     @property
     def n_classes(self) -> int:
@@ -240,7 +243,22 @@ class TuningRows:
             weights = (
                 weights * (self.class_prior / labels.totals(self.n_classes)[:-1])[labels.codes]
             )
+        if self.risk.class_weight is not None:
+            weights = weights * self.risk.class_weight[labels.codes]
         return weights / weights.sum()
+
+    @property
+    def label_shares(self) -> Array:
+        """What the labelled rows of each class count of all, by their classes' weights."""
+        counts = self.labels.expected_totals(self.n_classes)
+        if self.risk.class_weight is not None:
+            counts = counts * self.risk.class_weight
+        return counts / counts.sum()
+
+    def prepare(self, candidate: Candidate) -> None:
+        """Have the rows in memory that fits of a candidate need."""
+        _ = self.materialized if self.candidate_risk(candidate).unlabeled_weight else None
+        _ = self.labeled_design
 
     def for_population(self, class_prior: Array) -> TuningRows:
         """The same for a population with these class shares."""
@@ -293,6 +311,19 @@ class FoldScores:
     group: Codes  # (n,)
     coefs: Array  # (folds, p)
     thresholds: Array  # (folds, K − 1)
+
+    @classmethod
+    def joined(cls, parts: Sequence[FoldScores]) -> FoldScores:
+        """Those of some folds, followed by those of others."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0, *(len(part.coefs) for part in parts[:-1])])
+        folds = [part.fold + start for part, start in zip(parts, first, strict=True)]
+        together = {
+            each.name: np.concatenate([getattr(part, each.name) for part in parts])
+            for each in fields(cls)
+        }
+        return cls(**together | {"fold": np.concatenate(folds)})
 
     @property
     def scores(self) -> Array:
