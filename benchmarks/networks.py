@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +93,11 @@ STUDIES: dict[str, dict[str, Any]] = {
 
 
 def cells(
-    study: dict[str, Any], sizes: Sequence[int], draws: tuple[int, int]
+    study: dict[str, Any], arguments: argparse.Namespace
 ) -> Iterator[tuple[str, int, int, str]]:
-    for repetition in range(*draws):
-        for n_labeled in sizes:
-            for method in study["methods"]:
+    for repetition in range(*arguments.draws):
+        for n_labeled in arguments.sizes or study["sizes"]:
+            for method in arguments.methods or study["methods"]:
                 for name in study["sets"]:
                     yield name, n_labeled, repetition, method
 
@@ -109,7 +109,7 @@ def run(study: dict[str, Any], arguments: argparse.Namespace) -> None:
     if not path.exists():
         path.write_text(",".join([*KEYS, "error", "seconds"]) + "\n")
     done = set(pd.read_csv(path)[KEYS].itertuples(index=False, name=None))
-    for cell in cells(study, arguments.sizes or study["sizes"], arguments.draws):
+    for cell in cells(study, arguments):
         if cell in done:
             continue
         if time.monotonic() > end:
@@ -158,8 +158,11 @@ def main() -> None:
     parser.add_argument("study", choices=list(STUDIES))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--csv", type=Path, required=True)
-    parser.add_argument("--draws", type=int, nargs=2, default=(0, 3), help="first, and one past last")
+    parser.add_argument(
+        "--draws", type=int, nargs=2, default=(0, 3), help="first, and one past last"
+    )
     parser.add_argument("--sizes", type=int, nargs="+", help="numbers of labels")
+    parser.add_argument("--methods", nargs="+", help="all, unless some are named")
     parser.add_argument("--minutes", type=float, default=np.inf)
     arguments = parser.parse_args()
     torch.set_num_threads(1)

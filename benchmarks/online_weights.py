@@ -1,10 +1,10 @@
 """Networks whose weight of the unlabelled rows is fixed, or set in training.
 
-The gradient of the labelled rows' risk S is a noisy one. A control h(x), a loss that needs no label,
-has a difference D = mean of h over unlabelled rows − mean over labelled ones, each class by its
-share, of mean zero; S + γ D has the same mean for all γ, and the least variance of its gradient at
-γ = −Cov(∇S, ∇D)/Var(∇D). Running means over mini-batches estimate both. The control is the loss at
-one class, as in the paper's SEMI, or that at the classes which a teacher expects.
+The gradient of the labelled rows' risk S is noisy. A control h is a loss that needs no label. Its
+mean over unlabelled rows, less that over labelled ones with each class by its share, is D, of mean
+zero. So S + γ D has the same mean for all γ, and the least variance of its gradient at γ =
+−Cov(∇S, ∇D)/Var(∇D), which running means over mini-batches estimate. The control is the loss at one
+class, as in the paper's SEMI, or that at the classes which a teacher expects.
 """
 
 from __future__ import annotations
