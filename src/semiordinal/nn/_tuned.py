@@ -33,11 +33,13 @@ class NeuralOrdinalClassifierCV(BaseProbabilisticClassifier):
 
     Parameters
     ----------
-    module, loss
+    module
         As of `NeuralOrdinalClassifier`.
     module_params : dict or list of dict, optional
         Arguments of ``module``, or several to choose from, such as
         ``[{"n_hidden": 32}, {"n_hidden": 256}]``.
+    loss
+        As of `NeuralOrdinalClassifier`.
     l2s : sequence of float, default=(0.1, 0.03, 0.01, 0.001)
         Weight decays to choose from.
     max_epochs : int, default=500
