@@ -108,29 +108,15 @@ class Tree:
         )
 
 
-def ensemble(
-    graph: Graph, rows: str, trees: Sequence[Tree], targets: Codes, leaves: Array, n_targets: int
-) -> str:
-    """For each target, the sum over its trees of the leaves that rows fall in: (n, n_targets).
-
-    Parameters
-    ----------
-    graph : Graph
-    rows : str
-    trees : sequence of Tree
-    targets : array
-        Of each tree.
-    leaves : array
-        Of all trees, one after the other.
-    n_targets : int
-    """
+def leaf_positions(graph: Graph, rows: str, trees: Sequence[Tree]) -> str:
+    """Of the leaf that a row falls in, by each tree, among those of all trees: (n, n_trees)."""
     parts: dict[str, list[Any]] = {
         name: []
         for name in ("splits", "feature", "missing", "true", "false", "true_leaf", "false_leaf")
     }
-    roots, leaf_targets = [], []
+    roots, leaf_trees = [], []
     n_inner = n_leaves = 0
-    for tree, target in zip(trees, targets.tolist(), strict=True):
+    for number, tree in enumerate(trees):
         is_leaf = tree.is_leaf
         inner = np.flatnonzero(~is_leaf)
         places = np.where(is_leaf, n_leaves + np.cumsum(is_leaf), n_inner + np.cumsum(~is_leaf)) - 1
@@ -139,7 +125,7 @@ def ensemble(
             inner, left, right = np.zeros((3, 1), dtype=np.intp)
         roots.append(n_inner)
         n_inner, n_leaves = n_inner + len(inner), n_leaves + int(is_leaf.sum())
-        leaf_targets += [target] * int(is_leaf.sum())
+        leaf_trees += [number] * int(is_leaf.sum())
         for name, values in (
             ("splits", tree.split[inner]),
             ("feature", np.maximum(tree.feature[inner], 0)),
@@ -152,12 +138,15 @@ def ensemble(
             parts[name].append(values)
     joined = {name: np.concatenate(values) for name, values in parts.items()}
     splits = joined.pop("splits").astype(np.float64)
+    n_unused = _unused_leaves(roots, joined)
+    for side in ("true", "false"):
+        joined[side] = joined[side] + n_unused * joined[f"{side}_leaf"]
     whole = {name: values.astype(np.int64).tolist() for name, values in joined.items()}
-    return graph.tree_node(
+    found = graph.tree_node(
         rows,
         aggregate_function=_SUM,
         post_transform=_AS_IT_IS,
-        n_targets=n_targets,
+        n_targets=len(trees),
         tree_roots=roots,
         nodes_splits=numpy_helper.from_array(splits),
         nodes_modes=numpy_helper.from_array(np.full(n_inner, _AT_MOST, dtype=np.uint8)),
@@ -167,17 +156,22 @@ def ensemble(
         nodes_falsenodeids=whole["false"],
         nodes_trueleafs=whole["true_leaf"],
         nodes_falseleafs=whole["false_leaf"],
-        leaf_targetids=leaf_targets,
-        leaf_weights=numpy_helper.from_array(np.asarray(leaves, dtype=np.float64)),
+        leaf_targetids=[0] * n_unused + leaf_trees,
+        leaf_weights=numpy_helper.from_array(np.r_[np.zeros(n_unused), np.arange(float(n_leaves))]),
     )
-
-
-def leaf_positions(graph: Graph, rows: str, trees: Sequence[Tree]) -> str:
-    """Of the leaf that a row falls in, by each tree, among those of all trees: (n, n_trees)."""
-    n_leaves = sum(int(tree.is_leaf.sum()) for tree in trees)
-    each = np.arange(len(trees))
-    found = ensemble(graph, rows, trees, each, np.arange(float(n_leaves)), len(trees))
     return graph.node("Cast", found, to=INT64)
+
+
+def _unused_leaves(roots: list[int], joined: dict[str, Any]) -> int:
+    """How many leaves to put before the others, to which no node leads.
+
+    Before 1.24, onnxruntime takes a root for a leaf where one child is a leaf, the other is none,
+    and both have the same number, each among its kind.
+    """
+    distance = (joined["false"] - joined["true"])[roots]
+    of_leaf = joined["true_leaf"][roots].astype(int) - joined["false_leaf"][roots].astype(int)
+    taken = set((distance * of_leaf)[of_leaf != 0].tolist())
+    return next(each for each in range(len(taken) + 1) if each not in taken)
 
 
 def forest_means(graph: Graph, model: Any, rows: str) -> str:
@@ -214,6 +208,7 @@ def boosted_sums(graph: Graph, models: Sequence[Any], rows: str) -> str:
                 targets.append(n_targets + output)
                 leaves.append(predictor.nodes["value"][tree.is_leaf])
         n_targets += model.n_trees_per_iteration_
-    sums = ensemble(graph, rows, trees, np.array(targets), np.concatenate(leaves), n_targets)
+    values = graph.node("Gather", np.concatenate(leaves), leaf_positions(graph, rows, trees))
+    sums = graph.node("MatMul", values, np.eye(n_targets)[targets])
     baseline = np.concatenate([model._baseline_prediction.ravel() for model in models])
     return graph.node("Add", sums, baseline)
