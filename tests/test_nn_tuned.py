@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from problems import ARGMAX, REPEATED, assert_passes_checks
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
+from problems import ARGMAX, REPEATED, assert_passes_checks
 from semiordinal import (
     CalibratedOrdinalClassifier,
     NeuralOrdinalClassifier,
