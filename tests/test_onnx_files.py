@@ -37,7 +37,7 @@ from semiordinal import (
 )
 from semiordinal.datasets import load, mask_labels
 
-pytest.importorskip("onnx", reason="the extra onnx is not installed")
+onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
 
 from semiordinal._utils.files import OutputError  # noqa: E402
@@ -179,6 +179,21 @@ def test_rows_at_a_split_go_the_same_way(tmp_path):
             )
         new = np.concatenate([np.nextafter(splits, -np.inf), splits, np.nextafter(splits, np.inf)])
         check_same(model, new[:, None], tmp_path / f"{type(model.estimator_).__name__}.onnx")
+
+
+def test_no_root_looks_like_a_leaf_to_older_runtimes(tmp_path):
+    """onnxruntime before 1.24 takes a root for a leaf where both children have one number."""
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    model = calibrated(HistGradientBoostingRegressor(**BOOSTING))
+    to_onnx(model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5])), tmp_path / "model.onnx")
+    nodes = onnx.load(tmp_path / "model.onnx").graph.node
+    (trees,) = (node for node in nodes if node.op_type == "TreeEnsemble")
+    found = {each.name: np.array(each.ints) for each in trees.attribute if each.ints}
+    roots = found["tree_roots"]
+    mixed = (found["nodes_trueleafs"] != found["nodes_falseleafs"])[roots]
+    same = (found["nodes_truenodeids"] == found["nodes_falsenodeids"])[roots]
+    assert mixed.any()
+    assert not (mixed & same).any()
 
 
 def test_two_classes(tmp_path):

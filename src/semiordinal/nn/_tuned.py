@@ -49,8 +49,7 @@ class NeuralOrdinalClassifierCV(BaseProbabilisticClassifier):
     cv : "auto", int, splitter or splits, default="auto"
         Which labelled rows are held out when; "auto" for five folds.
     unlabeled_weight : float in [0, 1], default=0.0
-        γ of the risk, as of `NeuralOrdinalClassifier`; networks that stop in time gain little or
-        nothing from it.
+        γ of the risk, as of `NeuralOrdinalClassifier`; zero to learn from labelled rows alone.
     class_prior, standardize, classes, missing_label
         As of `NeuralOrdinalClassifier`.
     optimizer, optimizer_params, lr, batch_size, device
