@@ -1,4 +1,4 @@
-"""Without the extras `torch` and `dask`, what needs them is left out, and the report says so."""
+"""Without the extras torch, onnx and dask, what needs them is left out; the report says so."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from importlib.util import find_spec
 import pytest
 
 HAS_DASK = find_spec("distributed") is not None
+HAS_ONNX = find_spec("onnx") is not None
 HAS_TORCH = find_spec("torch") is not None and find_spec("skorch") is not None
 
 collect_ignore_glob = [] if HAS_TORCH else ["src/semiordinal/nn/*", "tests/test_nn_*.py"]
+collect_ignore_glob += [] if HAS_ONNX else ["src/semiordinal/_onnx/*"]
 
 
 if HAS_TORCH:
@@ -22,7 +24,11 @@ if HAS_TORCH:
 
 
 def pytest_report_header() -> list[str]:
-    parts = [("neural networks", "torch", HAS_TORCH), ("clusters", "dask", HAS_DASK)]
+    parts = [
+        ("neural networks", "torch", HAS_TORCH),
+        ("ONNX graphs", "onnx", HAS_ONNX),
+        ("clusters", "dask", HAS_DASK),
+    ]
     return [
         f"{part}: not tested, the extra {extra} is not installed"
         for part, extra, is_there in parts

@@ -25,7 +25,7 @@ LEVELS = [
     {"_score", "_judge"},
     {
         *("baselines", "nn", "datasets", "plotting", "diagnosis", "scale", "inference", "shares"),
-        "labeling",
+        *("labeling", "_onnx"),
     },
     {"model_files", "onnx_files", "_tables", "experiments", "report"},
     {"cli"},

@@ -139,6 +139,14 @@ def _network() -> Any:
     )
 
 
+def _tuned_network() -> Any:
+    from semiordinal import NeuralOrdinalClassifierCV
+
+    return NeuralOrdinalClassifierCV(
+        l2s=(0.1, 0.01), cv=3, max_epochs=50, lr=0.05, module_params={"n_hidden": 8}, random_state=0
+    )
+
+
 _SEARCH: dict[str, Any] = {"l2s": (0.1, 0.01), "cv": 3, "n_repeats": 1, "random_state": 0}
 MODELS: dict[str, Callable[[Path], None]] = {
     "linear.semiordinal": _fitted(LinearOrdinalClassifier()),
@@ -177,6 +185,7 @@ MODELS: dict[str, Callable[[Path], None]] = {
     "table.semiordinal": _from_table,
     "written-table.semiordinal": _from_written_table,
     "network.semiordinal": lambda path: save(_network().fit(*_numbers()), path),
+    "network-tuned.semiordinal": lambda path: save(_tuned_network().fit(*_numbers()), path),
     "network.pt": lambda path: _network().fit(*_numbers()).save(path),
 }
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TransductiveOrdinalClassifier,
     )
     from .nn import NeuralOrdinalClassifier as NeuralOrdinalClassifier
+    from .nn import NeuralOrdinalClassifierCV as NeuralOrdinalClassifierCV
 
 __version__ = "0.2.0"
 
@@ -44,6 +45,7 @@ _HOMES = {
     "LinearOrdinalClassifierCV": "._score",
     "ManifoldOrdinalClassifier": ".baselines",
     "NeuralOrdinalClassifier": ".nn",
+    "NeuralOrdinalClassifierCV": ".nn",
     "OrdinalSelfTraining": ".baselines",
     "TransductiveOrdinalClassifier": ".baselines",
     "TreeOrdinalClassifier": "._score",
@@ -51,7 +53,7 @@ _HOMES = {
     "elastic_net_path": "._score",
 }
 
-# Without NeuralOrdinalClassifier, so that ``from semiordinal import *`` needs no extras.
+# Without the neural classifiers, so that ``from semiordinal import *`` needs no extras.
 __all__ = [
     "AutoOrdinalClassifier",
     "BoostingOrdinalClassifier",

@@ -67,6 +67,7 @@ _CLASS_PATHS = {
     "semiordinal.KernelOrdinalClassifierCV": "semiordinal.KernelOrdinalClassifierCV",
     "semiordinal.LinearOrdinalClassifier": "semiordinal.LinearOrdinalClassifier",
     "semiordinal.LinearOrdinalClassifierCV": "semiordinal.LinearOrdinalClassifierCV",
+    "semiordinal.NeuralOrdinalClassifierCV": "semiordinal.NeuralOrdinalClassifierCV",
     "semiordinal.OrdinalSelfTraining": "semiordinal.OrdinalSelfTraining",
     "semiordinal.StoredBoosting": "semiordinal._packing.boosting.StoredBoosting",
     "semiordinal.StoredForest": "semiordinal._packing.forests.StoredForest",

@@ -11,12 +11,12 @@ from .._utils.typing import Array, Codes
 # So many labelled rows count as much as the belief that all models are worth the same.
 _SHRINKAGE = 20.0
 # Probabilities are kept this far from 0 and 1, so that no model overrules all others.
-_LEAST_PROBABILITY = 0.01
+LEAST_PROBABILITY = 0.01
 
 
 def bounded_log_odds(cumulative: Array) -> Array:
     """Log-odds of probabilities, those near 0 and 1 brought within bounds."""
-    return logit(np.clip(cumulative, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
+    return logit(np.clip(cumulative, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
 
 
 def average_log_odds(odds: Array, weights: Array) -> Array:

@@ -563,7 +563,7 @@ def check_decision_parameters(class_prior: Any, thresholds: Any, cv: Any, safety
     """Raise unless each is one that it can be, as far as can be told without rows."""
     check_form(class_prior)
     check_choice("thresholds", thresholds, THRESHOLDS)
-    _check_cv(cv)
+    check_cv(cv)
     check_number("safety", safety, 0)
 
 
@@ -575,7 +575,7 @@ def check_unlabeled_rows(thresholds: str, n_unlabeled: int) -> None:
         )
 
 
-def _check_cv(cv: Any) -> None:
+def check_cv(cv: Any) -> None:
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
             raise ValueError(f"cv={as_written(cv)} must be at least 2 folds.")

@@ -1,7 +1,8 @@
 """Neural networks with the risks of the core; needs the extra ``torch``.
 
 `SemiOrdinalLoss` is a loss module for one's own training loops, `StratifiedBatchSampler`
-keeps every kind of row in every mini-batch, `NeuralOrdinalClassifier` is the estimator.
+keeps every kind of row in every mini-batch, `NeuralOrdinalClassifier` is the estimator,
+`NeuralOrdinalClassifierCV` the one that tunes itself.
 """
 
 try:
@@ -17,10 +18,12 @@ from ._classifier import NeuralOrdinalClassifier
 from ._loss import SemiOrdinalLoss
 from ._networks import HiddenLayerNetwork
 from ._sampler import StratifiedBatchSampler
+from ._tuned import NeuralOrdinalClassifierCV
 
 __all__ = [
     "HiddenLayerNetwork",
     "NeuralOrdinalClassifier",
+    "NeuralOrdinalClassifierCV",
     "SemiOrdinalLoss",
     "StratifiedBatchSampler",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from sklearn.utils import check_random_state
 from skorch.helper import predefined_split
+from torch import nn
 
 from .._decide import BaseProbabilisticClassifier
 from .._risk.risks import Risk
@@ -32,7 +33,6 @@ from ._files import export_onnx, read_model, write_model
 from ._loss import SemiOrdinalLoss
 from ._networks import OrdinalNetwork, build_network, load_weights
 from ._parameters import check_parameters, describe_run
-from ._sampler import StratifiedBatchSampler
 from ._training import (
     OrdinalNet,
     RowTensors,
@@ -292,23 +292,12 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
     ) -> tuple[dict[str, Any], NonFiniteLossError | None]:
         """All fitted attributes; with the error if these are of the state before it."""
         mean, scale = self._standardization(rows)
-        network = build_network(self.module, self.module_params, rows.matrix.n_columns)
-        dtype = next(network.parameters()).dtype
-        data = RowTensors(
-            standardized_tensor(rows.in_memory, mean, scale, dtype, device),
-            rows.labels.codes,
-            rows.labels.weights,
-        )
-        check_scores(network.to(device), data.rows[:4])
-        if not risk.unlabeled_weight and rows.n_unlabeled:
-            data = data.take(np.flatnonzero(data.codes >= 0))
+        network, data = self._network_and_data(rows, risk, device, mean, scale)
         train, valid = data, None
         if self.early_stopping:
             train, valid = hold_out(data, self.validation_fraction, rows.classes, run["seed"])
-        sampler = batch_sampler(train, self.batch_size, run["seed"])
-        counts = RowLabels(train.codes, train.weights).totals(len(rows.classes))[:-1]
-        module = OrdinalNetwork(network, self._make_loss(risk, prior, counts).to(device, dtype))
-        net = self._net(module, sampler, valid, device, run, checkpoint)
+        net = self._net(network, train, valid, risk, prior, device, run, checkpoint)
+        module = net.module_
         stopped_by = None
         try:
             net.partial_fit(train)
@@ -339,6 +328,22 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
             else:
                 fitted["objective_value_"] = history[-1]["train_loss"]
         return fitted, stopped_by
+
+    def _network_and_data(
+        self, rows: TrainingRows, risk: Risk, device: torch.device, mean: Array, scale: Array
+    ) -> tuple[nn.Module, RowTensors]:
+        """The network as it starts, and the rows that it is to learn from."""
+        network = build_network(self.module, self.module_params, rows.matrix.n_columns)
+        dtype = next(network.parameters()).dtype
+        data = RowTensors(
+            standardized_tensor(rows.in_memory, mean, scale, dtype, device),
+            rows.labels.codes,
+            rows.labels.weights,
+        )
+        check_scores(network.to(device), data.rows[:4])
+        if not risk.unlabeled_weight and rows.n_unlabeled:
+            data = data.take(np.flatnonzero(data.codes >= 0))
+        return network, data
 
     def _loss_error(self, error: NonFiniteLossError, state: str) -> ValueError:
         return ValueError(
@@ -371,13 +376,20 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
 
     def _net(
         self,
-        module: OrdinalNetwork,
-        sampler: StratifiedBatchSampler,
+        network: nn.Module,
+        train: RowTensors,
         valid: RowTensors | None,
+        risk: Risk,
+        prior: Array,
         device: torch.device,
         run: State,
-        checkpoint: State | None,
+        checkpoint: State | None = None,
     ) -> OrdinalNet:
+        """What trains the network on some rows, ready to start."""
+        sampler = batch_sampler(train, self.batch_size, run["seed"])
+        counts = RowLabels(train.codes, train.weights).totals(len(prior))[:-1]
+        loss = self._make_loss(risk, prior, counts)
+        module = OrdinalNetwork(network, loss.to(device, train.rows.dtype))
         memory = None if checkpoint is None else checkpoint["early_stopping"]
         stopping = ResumableEarlyStopping(self.patience, memory) if self.early_stopping else None
         done = 0 if checkpoint is None else len(checkpoint["history"])

@@ -26,7 +26,8 @@ def pack(model: NeuralOrdinalClassifier) -> StoredNetwork:
     if model.module is not None:
         raise ValueError(
             "A network of your own cannot be put in a model file, which holds no code. Write its "
-            "weights by model.save(path), and read them by NeuralOrdinalClassifier.load."
+            "weights by model.save(path) of the NeuralOrdinalClassifier, and read them by "
+            "NeuralOrdinalClassifier.load."
         )
     buffer = io.BytesIO()
     torch.save(model_content(model), buffer)

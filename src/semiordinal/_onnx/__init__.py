@@ -1,0 +1,3 @@
+"""Classifiers as ONNX graphs."""
+
+from .classifiers import classifier_graph as classifier_graph
