@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.class_weight import compute_sample_weight
@@ -275,3 +276,24 @@ def test_jobs_change_nothing(model, backend, capsys):
     np.testing.assert_array_equal(model.coef_, coef)
     chosen = f"l2={model.l2_:g}, unlabeled_weight={model.unlabeled_weight_:g}."
     assert capsys.readouterr().out == f"{chosen} {model.reason_}\n"
+
+
+@pytest.mark.parametrize("loss", ["at", "cl"])
+def test_intervals_count_by_the_weights_of_the_classes_that_they_stand_for(loss):
+    """As rows whose weight is the mean over these, by the counts that the labels say."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    codes = np.digitize(X[:, 0] + rng.logistic(size=90), [-1, 1])
+    y = np.column_stack([codes, codes]).astype(float)
+    y[:30] = np.where(codes[:30, None] > 0, [1, 2], y[:30])
+    is_interval = y[:, 0] < y[:, 1]
+    counts = np.bincount(codes[~is_interval]).astype(float)
+    counts[1:] *= 1 + is_interval.sum() / counts[1:].sum()  # dealt out by their shares
+    weights = np.array([1.0, 4.0, 2.0])
+    of_interval = counts[1:] @ weights[1:] / counts[1:].sum()
+    row_weights = np.where(is_interval, of_interval, weights[codes])
+    model = LinearOrdinalClassifier(loss=loss, unlabeled_weight=0, l2=0.1, standardize=False)
+    found = clone(model).set_params(class_weight=dict(enumerate(weights))).fit(X, y)
+    expected = clone(model).fit(X, y, sample_weight=row_weights)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6)
+    np.testing.assert_allclose(found.thresholds_, expected.thresholds_, rtol=1e-6)
