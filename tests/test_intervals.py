@@ -28,8 +28,8 @@ from semiordinal._rows.intervals import IntervalTotals, encode_intervals, interv
 from semiordinal._score.model_scores import learned_from
 from semiordinal._score.tuning import TuningRows, labeled_folds
 from semiordinal._score.tuning.leave_one_out import leave_one_out_path
+from semiordinal._score.tuning.paths import fit_l2_path
 from semiordinal._score.tuning.problem import Candidate
-from semiordinal._score.tuning.search import fit_l2_path
 from semiordinal.baselines import ManifoldOrdinalClassifier, TransductiveOrdinalClassifier
 from semiordinal.inference import summarize
 from semiordinal.model_files import load, save

@@ -170,11 +170,9 @@ class Risk:
             main[:-1] += table / (np.append(class_counts, intervals.totals) @ table.sum(axis=1))
         if gamma == 0:
             return LabelWeights(main)
-        counts = class_counts, class_prior, self.removed
-        n_intervals = len(intervals.ends)
-        first = _without_intervals(labeled_weights(*counts), n_intervals)
+        first = labeled_weights(class_counts, class_prior, self.removed)
         rest = unlabeled_weights(class_counts, n_unlabeled, class_prior, self.removed)
-        rest = _without_intervals(rest, n_intervals)
+        first, rest = (_without_intervals(part, len(intervals.ends)) for part in (first, rest))
         main += gamma * first
         if self.correction is None:
             return LabelWeights(main + gamma * rest)
