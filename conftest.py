@@ -12,8 +12,15 @@ HAS_DASK = find_spec("distributed") is not None
 HAS_ONNX = find_spec("onnx") is not None
 HAS_TORCH = find_spec("torch") is not None and find_spec("skorch") is not None
 
-collect_ignore_glob = [] if HAS_TORCH else ["src/semiordinal/nn/*", "tests/test_nn_*.py"]
-collect_ignore_glob += [] if HAS_ONNX else ["src/semiordinal/_onnx/*"]
+collect_ignore_glob = []
+if not HAS_ONNX:
+    collect_ignore_glob += ["src/semiordinal/_onnx/*", "src/semiordinal/onnx_files.py"]
+if not HAS_TORCH:
+    collect_ignore_glob += [
+        "src/semiordinal/experiments/_network.py",
+        "src/semiordinal/nn/*",
+        "tests/test_nn_*.py",
+    ]
 
 
 if HAS_TORCH:

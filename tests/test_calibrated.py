@@ -299,7 +299,7 @@ def test_class_names_and_shares_by_name():
 
 
 def test_data_frames_reach_a_pipeline_untouched():
-    frame = pd.DataFrame(X, columns=list("abc"))
+    frame = pd.DataFrame(X.copy(), columns=list("abc"))
     frame["colour"] = pd.Categorical(np.where(X[:, 0] > 0, "red", "blue"))
     frame.loc[::7, "b"] = np.nan
     columns = make_column_transformer(

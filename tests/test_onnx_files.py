@@ -252,6 +252,13 @@ def test_models_that_cannot_be_graphs(tmp_path):
     assert not path.exists()
 
 
+def test_an_average_that_weighs_classes(tmp_path):
+    X, y = rows(0, 60)
+    weights = dict(zip(NAMES, [5.0, 1.0, 2.0, 0.5, 1.5], strict=False))
+    settings = {"members": ["linear"], "classes": NAMES, "cv": 2, "class_weight": weights}
+    check_same(AutoOrdinalClassifier(**settings).fit(X, y), X, tmp_path / "model.onnx")
+
+
 def test_frames_with_categories_are_to_be_encoded(tmp_path):
     pd = pytest.importorskip("pandas")
     X, y = rows(0, 60)

@@ -153,7 +153,19 @@ def _averaged(graph: Graph, model: AutoOrdinalClassifier, rows: str) -> str:
     boundaries = getattr(model, "boundaries_", np.arange(n_cuts))  # none in old files
     placed = graph.node("Gather", average, boundaries.astype(np.int64), axis=1)
     probabilities = graph.node("Sigmoid", graph.node("Add", placed, model.offsets_))
-    return _ordered(graph, probabilities, n_cuts)
+    return _weighed(graph, _ordered(graph, probabilities, n_cuts), model.class_weight_)
+
+
+def _weighed(graph: Graph, cumulative: str, class_weight: Array | None) -> str:
+    """Cumulative probabilities of rows of which each class has so many times more."""
+    if class_weight is None:
+        return cumulative
+    # The sum of w_k (C_k − C_{k−1}) over the classes up to each one, as products with C.
+    falls = (class_weight[:-1] - class_weight[1:])[:, None]
+    n_cuts = len(falls)
+    up_to = np.triu(np.broadcast_to(falls, (n_cuts, n_cuts)), 1) + np.diag(class_weight[:-1])
+    total = graph.node("Add", graph.node("MatMul", cumulative, falls), class_weight[-1:])
+    return graph.node("Div", graph.node("MatMul", cumulative, up_to), total)
 
 
 def _ordered(graph: Graph, cumulative: str, n_cuts: int) -> str:

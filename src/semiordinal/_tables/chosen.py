@@ -21,8 +21,8 @@ def read_chosen(cells: pd.Series, is_labeled: NDArray[np.bool_]) -> NDArray[np.b
     Examples
     --------
     >>> labeled = np.array([True] * 12)
-    >>> read_chosen(pd.Series(["yes", "no", *[""] * 10], name="chosen"), labeled).sum()
-    np.int64(1)
+    >>> int(read_chosen(pd.Series(["yes", "no", *[""] * 10], name="chosen"), labeled).sum())
+    1
     """
     words = mark_missing(cells).astype(object).where(lambda column: column.notna(), "")
     words = words.map(lambda cell: str(cell).strip().lower())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import date, datetime, time
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,12 +22,14 @@ def read_sheet(path: Path, sheet: str | None) -> Iterator[list[str]]:
         raise SheetError("Excel files need openpyxl: pip install 'semiordinal[excel]'")
     import openpyxl
 
-    try:
-        opened = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    # It says in many ways that a file is none of Excel's.
-    except Exception as error:
-        raise SheetError(f"It is no Excel file, or a damaged one ({error}).") from error
-    with closing(opened) as book:
+    with ExitStack() as stack:
+        file = stack.enter_context(path.open("rb"))  # which openpyxl leaves open where it fails
+        try:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        # It says in many ways that a file is none of Excel's.
+        except Exception as error:
+            raise SheetError(f"It is no Excel file, or a damaged one ({error}).") from error
+        stack.enter_context(closing(book))
         if sheet is not None and sheet not in book.sheetnames:
             raise SheetError(
                 f"There is no sheet {sheet!r}; there are: {', '.join(book.sheetnames)}."
