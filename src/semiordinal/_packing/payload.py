@@ -100,7 +100,7 @@ def rename_types(payload: bytes, rename: Callable[[str], str]) -> bytes:
                     node |= {"__module__": module, "__class__": class_name}
                     file = node.get("file")
                     node["__id__"] = of_file.setdefault(str(file), number) if file else number
-                content = json.dumps(schema, indent=2).encode()
+                content = json.dumps(schema).encode()
             elif not content.startswith(_NPY_START):
                 content = _uncompressed(content)
             new.writestr(member, content)

@@ -23,8 +23,9 @@ from .class_order import classes_of_codes
 from .cluster import DaskSource
 from .intervals import NO_INTERVALS, encode_intervals, interval_ends, refuse_intervals
 from .labels import encode_labels
-from .memory import BlockSum, MatrixRows
+from .memory import BlockSum, MatrixRows, column_moments
 from .parquet import ParquetSource
+from .row_space import RowSpace
 from .rows import RowLabels
 from .same_columns import SAME_STEPS, columns_by_name, warn_of_other_scale
 from .sampling import DrawPartial, drawn_rows
@@ -44,6 +45,7 @@ class TrainingRows:
     source: RowSource | None = None  # of more unlabelled rows, in passes
     draw: DrawPartial | None = None  # of some of these
     n_offered: int | None = None  # unlabelled rows that there were, where some were drawn
+    row_space: RowSpace | None = None  # that the rows are coordinates of
 
     @property
     def in_memory(self) -> MatrixRows:
@@ -99,6 +101,23 @@ class TrainingRows:
             labels=followed(self.labels.head, len(more)),
             n_offered=self.labels.head.n_unlabeled + drawn.n,
         )
+
+    def in_row_space(self, standardize: bool, with_unlabeled: bool) -> TrainingRows:
+        """Standardised rows as coordinates of their span, where that is narrower than they are.
+
+        The span is that of the labelled rows, and of the others if a risk uses these too. Sparse
+        rows and those that are read in passes stay as they are.
+        """
+        if self.source is not None or self.in_memory.is_sparse:
+            return self
+        matrix = spanning = self.in_memory
+        if not with_unlabeled:
+            spanning = matrix.take(np.flatnonzero(self.labels.codes >= 0))
+        if spanning.n_rows >= matrix.n_columns:
+            return self
+        check_finite(matrix)
+        space = RowSpace.of(spanning, column_moments(matrix, self.labels.weights), standardize)
+        return replace(self, matrix=space.narrow(matrix), row_space=space)
 
     def sample(self, draw: DrawPartial) -> TrainingRows:
         """The labelled rows and at most so many unlabelled ones, all in memory."""

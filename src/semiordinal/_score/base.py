@@ -270,9 +270,11 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
         """
         self._check_parameters()
         with fit_context(self):
-            rows, problem = self._fitting_problem(X, y, sample_weight, X_unlabeled)
+            rows, problem = self._fitting_problem(X, y, sample_weight, X_unlabeled, narrow=True)
             solution = self._solve(problem)
             self._store(rows, problem, solution)
+            if rows.row_space is not None:
+                self.coef_, self.thresholds_ = rows.row_space.widen(self.coef_, self.thresholds_)
             if rows.n_offered is not None:
                 cost = subsampling_cost(problem.objective, solution.variables, rows.n_offered)
                 self.subsampling_ = cost
@@ -281,9 +283,17 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
         return self
 
     def _fitting_problem(
-        self, X: Any, y: Any, sample_weight: Any = None, X_unlabeled: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_unlabeled: Any = None,
+        narrow: bool = False,
     ) -> tuple[TrainingRows, FittingProblem]:
-        """The rows, checked, and what is to be minimised over them."""
+        """The rows, checked, and what is to be minimised over them.
+
+        With ``narrow``, wide rows may come as coordinates of their row space.
+        """
         rows = training_rows(
             self,
             X,
@@ -298,8 +308,14 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
         loss = get_loss(self.loss, self.margin, self.link).with_intervals(rows.labels.intervals)
         prior = resolve_prior(self.class_prior, rows.expected_counts, rows.classes)
         risk = self._risk(rows, prior)
+        if narrow:
+            rows = self._narrow(rows, with_unlabeled=risk.unlabeled_weight > 0)
         rows = rows.read(take_gram=loss.margin.quadratic is not None)
         return rows, self._problem(rows, loss, risk, prior)
+
+    def _narrow(self, rows: TrainingRows, with_unlabeled: bool) -> TrainingRows:
+        """Wide rows in fewer columns, where the minimum is the same."""
+        return rows
 
     def _draw(self) -> DrawPartial | None:
         """How to draw from the unlabelled rows, if at all."""

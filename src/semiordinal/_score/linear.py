@@ -254,8 +254,15 @@ default="auto"
     def _columns(self, rows: TrainingRows) -> Columns:
         return Columns(lambda matrix: matrix)
 
+    def _narrow(self, rows: TrainingRows, with_unlabeled: bool) -> TrainingRows:
+        if self.l1_ratio:  # the sum of absolute coefficients is not the same in other directions
+            return rows
+        return rows.in_row_space(self.standardize, with_unlabeled)
+
     def _standardization(self, rows: TrainingRows) -> Standardization:
         check_finite(rows.matrix)
+        if rows.row_space is not None:  # which is of standardised rows
+            return Standardization()
         moments = column_moments(rows.matrix, rows.labels.weights)
         scale = moments.scale if self.standardize else None
         # Thresholds are not penalised, so centring changes nothing but the solver's ease.

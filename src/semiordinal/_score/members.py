@@ -56,6 +56,7 @@ _FOUNDATION_MODELS = {
     ),
 }
 _MOST_KERNEL_LABELS = 3000  # the time that kernels take grows with their cube
+_MOST_BOOSTED_COLUMNS = 5000  # each is sorted again for each class, in each fold
 
 
 def check_members(members: Any) -> None:
@@ -126,6 +127,12 @@ def build_members(members: Any, X: Any, n_labeled: int) -> tuple[dict[str, Any],
             names.remove("kernel")
             omitted["kernel"] = (
                 f"with more than {_MOST_KERNEL_LABELS:,} labelled rows it takes long; name it in "
+                "members to have it"
+            )
+        if X.shape[1] > _MOST_BOOSTED_COLUMNS:
+            names.remove("boosting")
+            omitted["boosting"] = (
+                f"with more than {_MOST_BOOSTED_COLUMNS:,} columns it takes long; name it in "
                 "members to have it"
             )
         members = names

@@ -28,6 +28,7 @@ from .._utils.typing import Array, Task
 from ..metrics import TASKS
 
 _LARGEST_SEED = 2**31 - 1
+_MOST_BINS = 255  # that scikit-learn's boosting takes
 
 
 class _IndicatorClassifier(BaseCumulativeClassifier):
@@ -270,6 +271,8 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
         random = check_random_state(self.random_state)
         few = max(2, min(5, len(indicators) // 8))
         leaf = few if self.min_samples_leaf is None else self.min_samples_leaf
+        # With as many bins as rows none of them is cut short, and histograms take no more room.
+        n_bins = min(_MOST_BINS, max(2, len(indicators)))
         self.boosters_ = [
             HistGradientBoostingClassifier(
                 max_iter=self.n_estimators,
@@ -278,6 +281,7 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
                 min_samples_leaf=leaf,
                 l2_regularization=1.0,
                 max_features=0.7,
+                max_bins=n_bins,
                 early_stopping=False,
                 random_state=random.randint(_LARGEST_SEED),
             ).fit(_dense(X), indicator, weights)

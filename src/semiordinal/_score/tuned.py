@@ -188,6 +188,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         models = self._models()
         risk = self._common_risk(models[0], rows, prior)
         draw = DrawPartial(int(self.max_unlabeled), self._draw_seed())
+        rows = models[0]._narrow(rows, with_unlabeled=bool(self._risks(removed)))
         rows = rows.read(take_gram=False, sample=draw)
         problems = self._problems(rows, loss, risk, prior)
         sample = rows.sample(draw)
@@ -419,6 +420,11 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
                 weights = self.held_out_weights_ / class_weight[self.held_out_codes_]
                 self.held_out_weights_ = weights / weights.sum()
             self.held_out_cumulative_ = expit(scale * self.log_odds_ * below)
+        if rows.row_space is not None:
+            widen, coef = rows.row_space.widen, model.coef_
+            model.coef_, model.thresholds_ = widen(coef, model.thresholds_)
+            if at_medians.held_out is not None:
+                self.median_thresholds_ = widen(coef, self.median_thresholds_)[1]
         self.estimator_ = model
         for name, value in vars(model).items():
             if name.endswith("_"):

@@ -20,6 +20,7 @@ from .._risk.losses import OrdinalLoss
 from .._risk.objective import Objective, ThresholdMap, order_penalty, widen_gaps
 from .._risk.solvers import Solution
 from .._rows import dense_rows
+from .._rows.training import TrainingRows
 from .._score import KernelOrdinalClassifier, LinearOrdinalClassifier
 from .._score.base import BaseRiskClassifier, FittingProblem
 from .._utils.typing import Array
@@ -129,6 +130,9 @@ class _ByAdam(BaseRiskClassifier):
         if loss.unit_gaps:
             return super()._threshold_map(loss, n_classes)
         return FreeThresholdMap.of(n_classes - 1, float(self.order_penalty))
+
+    def _narrow(self, rows: TrainingRows, with_unlabeled: bool) -> TrainingRows:
+        return rows  # Adam's path depends on the columns
 
     def _solve(self, problem: FittingProblem) -> Solution:
         objective = problem.objective
