@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from problems import LOSSES_WITH_MARGINS
-from semiordinal._risk.empirical_risk import RiskPartial, RowSums
+from semiordinal._risk.empirical_risk import EmpiricalRisk, RiskPartial, RowSums
+from semiordinal._risk.latent_risk import LatentRisk
 from semiordinal._risk.losses import get_loss
 from semiordinal._risk.margins import get_margin
+from semiordinal._risk.objective import threshold_map
+from semiordinal._risk.risks import Risk, get_correction
 from semiordinal._rows import MatrixRows, RowLabels
 
 K = 4
@@ -87,6 +90,62 @@ def test_contraction_is_the_weighted_sum(names):
             partial = RiskPartial((sums.loss,), np.ones(1), at, 1)
             total.add(design.reduce(partial, labels).parts[0])
         assert total.value == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_slopes_and_bends_of_rows_by_differences(names, n_classes):
+    """What each row adds, differentiated in its scores: all terms, of any label weights."""
+    loss = get_loss(*names)
+    if loss.unit_gaps or not loss.margin.smooth:
+        pytest.skip("has one score, or kinks")
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(n_classes + 1, n_classes))
+    codes = np.array([*range(n_classes), -1])
+    scores = np.array([-1.3, 0.2, 1.9])[: n_classes - 1] - rng.normal(size=(n_classes + 1, 1))
+
+    def added(scores):
+        return (loss.values(scores) * table[codes]).sum(axis=1)
+
+    def gather(of_labels):
+        return of_labels[codes]
+
+    weighted, h = loss.weigh(table), 1e-5
+    diagonal, beside = weighted.bends(scores, gather)
+    assert beside.shape == (n_classes + 1, n_classes - 2)
+    for i, step in enumerate(h * np.eye(n_classes - 1)):
+        slope = (added(scores + step) - added(scores - step)) / (2 * h)
+        np.testing.assert_allclose(weighted.slopes(scores, gather)[:, i], slope, atol=1e-7)
+        before, after = (weighted.slopes(scores + move, gather) for move in (-step, step))
+        bend = (after - before) / (2 * h)
+        np.testing.assert_allclose(diagonal[:, i], bend[:, i], atol=1e-6)
+        if i:
+            np.testing.assert_allclose(beside[:, i - 1], bend[:, i - 1], atol=1e-6)
+
+
+@pytest.mark.parametrize("correction", ["none", "non_negative", "leaky", "absolute"])
+def test_a_risk_of_latent_scores_is_that_of_rows(names, correction):
+    loss = get_loss(*names)
+    rng = np.random.default_rng(4)
+    codes = np.array([0, 1, 2, 3, 1, 2, -1, -1, -1])
+    labels, latent = RowLabels(codes, rng.uniform(0.5, 2, 9)), rng.normal(size=9)
+    totals = labels.totals(K)
+    for removed in range(K):
+        risk = Risk(0.6, removed, get_correction(correction, -0.3))
+        weights = risk.label_weights(totals[:-1], totals[-1], np.array([0.1, 0.2, 0.3, 0.4]))
+        latent_risk = LatentRisk(labels, loss, weights, risk.correction)
+        rows = EmpiricalRisk(MatrixRows([latent[:, None]]), labels, loss, weights, risk.correction)
+        at = threshold_map(loss, K)
+        for first in (-4.0, 0.0, 4.0):  # on both sides of the correction's kink
+            t = np.r_[first, np.full(at.matrix.shape[1] - 1, 0.7)]
+            found = latent_risk.evaluate(latent, at.thresholds(t))
+            expected = rows.evaluate(np.ones(1), at.thresholds(t))
+            assert found.value == pytest.approx(expected.value, abs=1e-12)
+            assert latent @ found.latent_gradient == pytest.approx(
+                expected.coef_gradient[0], abs=1e-12
+            )
+            np.testing.assert_allclose(
+                found.threshold_gradient, expected.threshold_gradient, atol=1e-12
+            )
 
 
 def test_it_has_no_constant_for_the_ends():

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from semiordinal._risk.margins import MARGINS, get_margin
+from semiordinal._risk.margins import MARGINS, Absolute, GapLoss, Square, get_margin
 
 FORMULAS = {
     "logistic": lambda z: math.log1p(math.exp(-z)),
@@ -39,6 +39,37 @@ def test_derivatives_by_differences(margin):
     np.testing.assert_allclose(margin.derivative(GRID), slope, rtol=1e-6, atol=1e-8)
     bend = (margin.derivative(GRID + h) - margin.derivative(GRID - h)) / (2 * h)
     np.testing.assert_allclose(margin.curvature(GRID), bend, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("part", "formula"),
+    [
+        (Square(), lambda z: z * z),
+        (Absolute(), abs),
+        (GapLoss(), lambda z: -math.log(1 - math.exp(-z)) if z > 0 else math.inf),
+        (Absolute().smoothed(0.1), None),
+    ],
+    ids=["square", "absolute", "gap", "smoothed"],
+)
+def test_parts_of_other_losses(part, formula):
+    """Margins that losses are made of, and that users do not name."""
+    if formula is not None:
+        np.testing.assert_allclose(part.value(GRID), [formula(z) for z in GRID], rtol=1e-9)
+    h, inside = 1e-6, GRID[GRID > 0.1] if part.name == "gap" else GRID
+    slope = (part.value(inside + h) - part.value(inside - h)) / (2 * h)
+    np.testing.assert_allclose(part.derivative(inside), slope, rtol=1e-5, atol=1e-7)
+    bend = (part.derivative(inside + h) - part.derivative(inside - h)) / (2 * h)
+    np.testing.assert_allclose(part.curvature(inside), bend, rtol=1e-5, atol=1e-7)
+
+
+def test_contract_where_thresholds_lie_far_apart(margin):
+    """Their distance alone is enough for the factored exponentials to overflow."""
+    latent, thresholds = np.array([-200.0, 0.0, 200.0]), np.array([-500.0, 0.0, 500.0])
+    weights = np.array([[0.5], [1.0], [2.0]])
+    value, gradient, _ = margin.contract(latent, thresholds, weights, 2)
+    scores = thresholds - latent[:, None]
+    assert value == pytest.approx((weights * margin.value(scores)).sum(), rel=1e-12)
+    np.testing.assert_allclose(gradient, weights * margin.derivative(scores), rtol=1e-12)
 
 
 def test_convex_and_decreasing_at_zero(margin):

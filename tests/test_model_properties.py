@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor
 
 pytest.importorskip("hypothesis", reason="of the extra dev")
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from property_settings import examples
-from semiordinal import LinearOrdinalClassifier, model_files
+from semiordinal import (
+    AutoOrdinalClassifier,
+    BoostingOrdinalClassifier,
+    CalibratedOrdinalClassifier,
+    KernelOrdinalClassifier,
+    KernelOrdinalClassifierCV,
+    LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
+    OrdinalSelfTraining,
+    TransductiveOrdinalClassifier,
+    TreeOrdinalClassifier,
+    model_files,
+)
 
 # Objectives that are convex for every weight, so that there is one minimum; that of the double
 # hinge, whose thresholds may be anywhere within a gap, has one value at several places.
@@ -147,13 +163,68 @@ def test_thresholds_and_probabilities_are_in_order(problem):
         np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
 
 
-@given(problems())
-@examples(30)
-def test_a_saved_model_predicts_the_same(problem):
-    model = problem.fit()
+def in_chunks(rows: np.ndarray, n_chunks: int):
+    """A function that gives the rows in pieces, each time it is called."""
+    return lambda: iter(np.array_split(rows, n_chunks))
+
+
+def as_parquet(rows: np.ndarray, n_chunks: int, folder: str) -> Path:
+    path = Path(folder, "rows.parquet")
+    frame = pd.DataFrame(rows, columns=[f"x{j}" for j in range(rows.shape[1])])
+    frame.to_parquet(path, row_group_size=-(-len(rows) // n_chunks), index=False)
+    return path
+
+
+@pytest.mark.parametrize("storage", ["chunks", "parquet"])
+@given(problems(), st.integers(1, 7))
+@examples(200)
+def test_it_does_not_matter_where_unlabelled_rows_lie(storage, problem, n_chunks):
+    labeled = ~np.isnan(problem.y)
+    X, y, more = problem.X[labeled], problem.y[labeled], problem.X[~labeled]
+    assume(len(more))
+    in_memory = LinearOrdinalClassifier(**problem.settings).fit(X, y, X_unlabeled=more)
+    with tempfile.TemporaryDirectory() as place:
+        if storage == "parquet":
+            X = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+            source = as_parquet(more, n_chunks, place)
+        else:
+            source = in_chunks(more, n_chunks)
+        streamed = LinearOrdinalClassifier(**problem.settings).fit(X, y, X_unlabeled=source)
+    assert streamed.n_unlabeled_ == len(more)
+    assert_same(in_memory, streamed, problem.X[labeled], X)
+
+
+QUICK = {
+    "linear": LinearOrdinalClassifier(),
+    "linear, tuned": LinearOrdinalClassifierCV(cv=2, l2s=[0.1], n_repeats=1),
+    "kernel": KernelOrdinalClassifier(),
+    "kernel, tuned": KernelOrdinalClassifierCV(cv=2, l2s=[0.1], bandwidths=[1.0]),
+    "trees": TreeOrdinalClassifier(n_estimators=2),
+    "boosting": BoostingOrdinalClassifier(n_estimators=2),
+    "calibrated": CalibratedOrdinalClassifier(RandomForestRegressor(2), cv=2),
+    "average": AutoOrdinalClassifier(members=["linear", "trees"], cv=2),
+    "transductive": TransductiveOrdinalClassifier(max_rounds=5),
+    "self-training": OrdinalSelfTraining(LinearOrdinalClassifier(), n_rounds=2),
+}
+
+
+@given(problems(), st.sampled_from(sorted(QUICK)))
+@examples(200)
+def test_a_saved_model_predicts_the_same(problem, name):
+    """Of every estimator, with classes of any number."""
+    model = clone(QUICK[name])
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rounds that are too few, and folds with too few rows
+        model.fit(problem.X, problem.y)
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, "m.semiordinal")
         model_files.save(model, path)
         again = model_files.load(path)
-    np.testing.assert_array_equal(again.predict_latent(problem.X), model.predict_latent(problem.X))
+    assert type(again) is type(model)
     np.testing.assert_array_equal(again.predict(problem.X), model.predict(problem.X))
+    for method in ("predict_latent", "predict_proba", "decision_function"):
+        if hasattr(model, method):
+            found, expected = getattr(again, method)(problem.X), getattr(model, method)(problem.X)
+            np.testing.assert_array_equal(found, expected)

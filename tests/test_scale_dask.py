@@ -21,6 +21,12 @@ from semiordinal._rows import SourceError
 from semiordinal.model_selection import LabeledKFold
 from semiordinal.scale import ClusterError, DaskSource
 
+pytest.importorskip("hypothesis", reason="of the extra dev")
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from property_settings import examples
+
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -236,3 +242,18 @@ def test_without_a_client(monkeypatch, frame):
 
     monkeypatch.setattr(distributed, "get_client", none)
     assert "There is no Dask client" in refused(frame)
+
+
+@given(
+    st.sampled_from(RISKS.values()),
+    st.integers(1, 400),
+    st.integers(1, 9),
+    st.integers(0, 2**32 - 1),
+)
+@settings(examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_chunks_of_any_size_give_the_fit_of_rows_in_memory(client, weight, n_rows, n_chunks, seed):
+    rows = unlabeled(n_rows, seed).to_numpy()
+    source = da.from_array(rows, chunks=(-(-n_rows // n_chunks), rows.shape[1]))
+    model = LinearOrdinalClassifier(unlabeled_weight=weight)
+    in_memory = clone(model).fit(X.to_numpy(), Y, X_unlabeled=rows)
+    assert_same_fit(model.fit(X.to_numpy(), Y, X_unlabeled=source), in_memory, 1e-6)
