@@ -13,6 +13,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ import pandas as pd
 import pytest
 
 from cli_problems import ORDER, done, make_fitted, patients
+from experiment_problems import only_toy
 from semiordinal._utils.files import atomic_write
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes of Unix")
@@ -55,12 +57,33 @@ def save(model: Path, data: Path, out: Path) -> None:
             temporary.write_text(f"{i % 3}\n" * 50_000)
 
 
+def reproduce(model: Path, data: Path, out: Path) -> None:
+    few = ("--sets", "toy", "--losses", "ls", "--methods", "SV,SEMI1", "--repeats", "3")
+    with pytest.MonkeyPatch.context() as patch:
+        only_toy(model.parent, patch)
+        done("reproduce", "small", *few, "--jobs", "1", "--out", out)
+
+
+def train(model: Path, data: Path, out: Path) -> None:
+    from semiordinal import NeuralOrdinalClassifier
+
+    rows = patients(60, 3)[["age"]].fillna(0.0).to_numpy()
+    network = NeuralOrdinalClassifier(
+        max_epochs=30, random_state=0, checkpoint_dir=out, checkpoint_every=3, resume=True
+    ).fit(rows, np.digitize(rows[:, 0], [40, 60]))
+    with atomic_write(out / "scores.txt", force=True) as temporary:
+        temporary.write_text(repr(network.predict_latent(rows).tolist()))
+
+
 COMMANDS = {
     "predict": predict,
     "predict a folder": predict_folder,
     "fit": fit,
     "save": save,
+    "reproduce": reproduce,
 }
+if find_spec("skorch") is not None:
+    COMMANDS["train a network"] = train
 
 
 def prepare(folder: Path) -> tuple[Path, Path]:
@@ -91,8 +114,9 @@ def run_killed(action: Callable[[], None], seconds: float) -> bool:
 
 
 def without_time(files: Files) -> Files:
-    """Model files name the moment when they were made."""
-    return {name: content for name, content in files.items() if not name.endswith(".semiordinal")}
+    """Model files and records name the moment when they were made, or how long it took."""
+    timed = (".semiordinal", ".pt", ".json")
+    return {name: content for name, content in files.items() if not name.endswith(timed)}
 
 
 def kill_often(
@@ -133,7 +157,8 @@ def prepared(tmp_path_factory):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_that_are_killed(name, prepared, tmp_path):
-    assert len(list(kill_often(name, prepared, tmp_path, 6))) == 6
+    n_kills = 2 if name in ("reproduce", "train a network") else 6
+    assert len(list(kill_often(name, prepared, tmp_path, n_kills))) == n_kills
 
 
 if __name__ == "__main__":
