@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 from cli_problems import ORDER, done, fit, patients, with_few_labels
-from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal import (
+    AutoOrdinalClassifier,
+    KernelOrdinalClassifier,
+    LinearOrdinalClassifier,
+    LinearOrdinalClassifierCV,
+)
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,6 +52,21 @@ def test_many_thresholds_are_in_order_to_the_last_digit(seed):
     assert (np.diff(model.thresholds_) >= 0).all()
     predicted = (model.predict_latent(X)[:, None] > model.thresholds_).sum(axis=1)
     np.testing.assert_array_equal(model.predict(X), predicted)
+
+
+@pytest.mark.parametrize("n_labeled", [2, 3, 30])
+@pytest.mark.parametrize("class_prior", ["labels", "estimate", [0.5, 0.5]], ids=str)
+def test_one_row_without_a_label_is_enough(n_labeled, class_prior):
+    """It has no variance of its own, by which evidence on class shares divides."""
+    X = np.linspace(-1, 1, n_labeled + 1)[:, None] ** 3
+    y = np.r_[np.arange(n_labeled) % 2, np.nan]
+    for model in (
+        LinearOrdinalClassifierCV(class_prior=class_prior, cv=2, random_state=0),
+        AutoOrdinalClassifier(members=["linear"], class_prior=class_prior, cv=2, random_state=0),
+    ):
+        probabilities = model.fit(X, y).predict_proba(X)
+        assert np.isfinite(probabilities).all()
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
 
 
 def test_no_version_with_a_known_hole_is_allowed():

@@ -188,7 +188,9 @@ def class_moments(
         scatter = (own.T * weights[codes == code]) @ own
         within = (scatter + _SHRINKAGE * pooled) / (counts[code] + _SHRINKAGE)
         covariances[code] = within / (counts[code] + _NEIGHBORS)
-    spread = np.atleast_2d(np.cov(of_unlabeled, rowvar=False)) / len(of_unlabeled)
+    # One row has no spread of its own; that of the labelled ones is the best guess.
+    varied = of_unlabeled if len(of_unlabeled) > 1 else h
+    spread = np.atleast_2d(np.cov(varied, rowvar=False)) / len(of_unlabeled)
     return ClassMoments(
         means, covariances, of_unlabeled.mean(axis=0), spread, max(freedom, _LEAST_FREEDOM)
     )
