@@ -36,7 +36,7 @@ MODULES = {
     "_risk/links.py": ["test_links.py", "test_losses.py", "test_inference_r.py"],
     "_risk/losses.py": ["test_losses.py", "test_links.py", *_SUMS],
     "_risk/risks.py": _SUMS,
-    "_risk/empirical_risk.py": _SUMS,
+    "_risk/empirical_risk.py": [*_SUMS, "test_golden.py::streams"],
     "_risk/latent_risk.py": ["test_risks.py", "test_experiments_adam.py", "test_nn_loss.py"],
     "_risk/objective.py": ["test_objective.py", "test_newton.py", "test_golden.py::plain"],
     "_decide/calibration.py": ["test_calibration.py", "test_priors.py", "test_golden.py::tuned"],
