@@ -112,7 +112,7 @@ class TrainingRows:
             return self
         matrix = spanning = self.in_memory
         if not with_unlabeled:
-            spanning = matrix.take(np.flatnonzero(self.labels.codes >= 0))
+            spanning = matrix.take(self.labels.with_label)
         if spanning.n_rows >= matrix.n_columns:
             return self
         check_finite(matrix)
