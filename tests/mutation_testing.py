@@ -34,7 +34,7 @@ _SHARES = ["test_share_evidence.py", "test_golden.py::tuned", "test_class_shares
 MODULES = {
     "_risk/margins.py": ["test_margins.py", "test_losses.py", "test_golden.py::plain"],
     "_risk/links.py": ["test_links.py", "test_losses.py", "test_inference_r.py"],
-    "_risk/weighted_loss.py": ["test_losses.py", "test_intervals.py", *_SUMS],
+    "_risk/weighted_loss.py": ["test_losses.py", "test_links.py", "test_intervals.py", *_SUMS],
     "_risk/losses.py": ["test_losses.py", "test_links.py", *_SUMS],
     "_risk/risks.py": _SUMS,
     "_risk/empirical_risk.py": [*_SUMS, "test_golden.py::streams"],

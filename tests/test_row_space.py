@@ -131,6 +131,19 @@ def test_unlabelled_rows_beyond_the_span_are_scored_as_they_are(wide, monkeypatc
     )
 
 
+def test_rows_whose_label_is_an_interval_are_in_the_span(wide, monkeypatch):
+    X, y = wide
+    ends = np.column_stack([y, y])
+    ends[14:18] = [[0, 1], [1, 2], [0, 1], [1, 2]]
+    model = LinearOrdinalClassifier(unlabeled_weight=0.0).fit(X, ends)
+    tuned = LinearOrdinalClassifierCV(unlabeled_weights=(), random_state=0).fit(X, ends)
+    as_they_are(monkeypatch)
+    other = LinearOrdinalClassifier(unlabeled_weight=0.0).fit(X, ends)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-7)
+    other = LinearOrdinalClassifierCV(unlabeled_weights=(), random_state=0).fit(X, ends)
+    np.testing.assert_allclose(tuned.predict_proba(X), other.predict_proba(X), atol=1e-7)
+
+
 def test_sparse_rows_and_absolute_penalties_stay_in_their_columns(wide):
     X, y = wide
     scaled = X / X.std(axis=0).clip(1)
