@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 
@@ -15,6 +16,7 @@ from cli_problems import ORDER, done, refused, with_few_labels
 from cli_problems import patients as cli_patients
 from semiordinal import LinearOrdinalClassifier
 from semiordinal._judge.held_out import predict_held_out
+from semiordinal._tables import reading
 from semiordinal._tables.columns import choose_columns
 from semiordinal._tables.encoding import TypedColumns
 from semiordinal._tables.options import TableOptions
@@ -41,6 +43,24 @@ def rows_of(path) -> list[list[str]]:
     """All cells by batches of two rows."""
     file = TableFile(path)
     return pd.concat(list(file.batches(file.columns(), rows=2))).to_numpy().tolist()
+
+
+@pytest.mark.parametrize("first_surplus", range(6))
+@pytest.mark.parametrize("cell", ["9", ""])
+def test_surplus_cells_are_refused_whatever_pandas_does(tmp_path, first_surplus, cell, monkeypatch):
+    """Before version 3.1 it leaves those of the first row of a batch out."""
+    monkeypatch.setattr(reading, "_PANDAS_COUNTS_CELLS", False)
+    long = "x" * 200_000
+    lines = ["0.5,1.5,1", '"a ""quoted"",\nlong cell",,', "", f"{long},1,2"] + ["1,2,3"] * 2
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    assert len(rows_of(path)) == 5
+    lines.insert(first_surplus, f"1,2,3,{cell}")
+    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    limit = csv.field_size_limit()
+    with pytest.raises(TableError, match="more cells than"):
+        rows_of(path)
+    assert csv.field_size_limit() == limit
 
 
 @pytest.mark.parametrize("first_surplus", range(6))

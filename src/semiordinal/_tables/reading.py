@@ -7,6 +7,7 @@ are read alike.
 from __future__ import annotations
 
 import atexit
+import csv
 import gzip
 import hashlib
 import re
@@ -49,6 +50,9 @@ _BUFFER_BYTES = 2**20
 _SAMPLE_CHARACTERS = 10_000
 # A first line longer than this, in characters, is none.
 _LONGEST_LINE = 2**26
+_LONGEST_CELL = 2**31 - 1  # which csv's C code can hold
+# Before, surplus cells of the first row of a batch were left out without a word.
+_PANDAS_COUNTS_CELLS = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 
 
 class TableError(ValueError):
@@ -182,6 +186,8 @@ class TableFile:
         read some columns only.
         """
         names = self.columns()
+        if not _PANDAS_COUNTS_CELLS:
+            self._check_cells(len(names))
         with (
             self._open_at_names(self._first_line.n_blank_before) as stream,
             warnings.catch_warnings(),
@@ -201,6 +207,17 @@ class TableFile:
             for batch in reader:
                 batch.columns = names
                 yield batch[wanted]
+
+    def _check_cells(self, most: int) -> None:
+        """Raise where a row has more cells than this."""
+        limit = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            with self._open_at_names(self._first_line.n_blank_before) as stream:
+                rows = csv.reader(stream, delimiter=self._first_line.delimiter)
+                if any(len(row) > most for row in rows):
+                    raise pd.errors.ParserWarning
+        finally:
+            csv.field_size_limit(limit)
 
     @property
     def _codec(self) -> str:
