@@ -56,7 +56,8 @@ from .members import check_members, cumulative_probabilities
 from .model_scores import takes_intervals
 from .stack_fitting import FittedStack, fit_stack, stack_folds
 from .stacking import average_log_odds, bounded_log_odds
-from .tuned import check_decision_parameters, without_zero_weights
+from .tuned import check_decision_parameters
+from .tuning import without_zero_weights
 
 _BLOCK = 4096  # rows that are predicted at a time
 _MOST_CELLS = 20_000_000  # of sparse rows that are made dense

@@ -41,8 +41,8 @@ from .model_scores import (
     seeded,
     stacked_rows,
 )
-from .tuned import check_decision_parameters, check_unlabeled_rows, training_folds
-from .tuning import Fold
+from .tuned import check_decision_parameters, check_unlabeled_rows
+from .tuning import Fold, training_folds
 
 _MOST_UNLABELED = 20_000  # are scored in fit; thresholds need no more
 _LARGEST_SEED = 2**31 - 1

@@ -45,6 +45,7 @@ from .._utils.typing import Array, Codes
 from .base import BaseRiskClassifier, FittingProblem, removed_code
 from .empty_classes import EmptyClasses
 from .tuning import (
+    DEFAULT_FOLDS,
     Candidate,
     Choice,
     Criterion,
@@ -53,20 +54,25 @@ from .tuning import (
     FoldScores,
     ScoredFolds,
     TuningRows,
+    check_cv,
     cross_fitted_scores,
     fit_l2_path,
+    folds_of_sample,
     get_criterion,
     get_scoring,
+    grid_end,
     has_shortcut,
+    is_auto,
     labeled_folds,
     leave_one_out_path,
+    results_table,
+    risk_reason,
     search,
-    split_rows,
+    training_folds,
 )
 
 # Without folds there is nothing to choose by; this penalty is the plain classifiers' default.
 _PENALTY_WITHOUT_FOLDS = 0.01
-_FOLDS = 5
 
 
 class BaseTunedClassifier(BaseProbabilisticClassifier):
@@ -171,7 +177,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
                 self._fit_with_empty(empty, rows, X, y, sample_weight, X_unlabeled)
                 return self
             folds = None
-            if not _is_auto(self.cv):  # splits as given are checked before any work is done
+            if not is_auto(self.cv):  # splits as given are checked before any work is done
                 folds = training_folds(
                     rows.labels.codes, self.cv, self.n_repeats, self.random_state, sample_weight
                 )
@@ -195,7 +201,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         settings = [_tuning_rows(problem, sample, at) for at, problem in enumerate(problems)]
         if folds is None:
             folds = self._automatic_folds(rows, settings[0], removed)
-        folds = _folds_of_sample(folds, rows.labels.codes, sample.labels.codes)
+        folds = folds_of_sample(folds, rows.labels.codes, sample.labels.codes)
         criterion = self._criterion(models, problems, sample)
         with blas_threads_for(settings[0].design.n_columns):
             evidence, paths = None, None
@@ -294,7 +300,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         candidates = [Candidate(l2), *(Candidate(l2, *risk) for risk in self._risks(removed))]
         is_quick = all(has_shortcut(setting, candidate) for candidate in candidates)
         leave_one_out = is_quick and self.criterion != "plug_in" and self.scoring is None
-        cv = "loo" if leave_one_out else _FOLDS
+        cv = "loo" if leave_one_out else DEFAULT_FOLDS
         return labeled_folds(rows.labels.codes, cv, self.n_repeats, self.random_state)
 
     def _risks(self, removed: list[int]) -> list[tuple[float, int]]:
@@ -433,14 +439,14 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         self.unlabeled_weight_ = candidate.unlabeled_weight
         self.prior_share_ = decision.prior_share
         self.gain_, self.gain_se_ = decision.gain.mean, decision.gain.se
-        sentences = [_risk_reason(choice, float(self.safety)), decision.reason]
+        sentences = [risk_reason(choice, float(self.safety)), decision.reason]
         if choice is not None:
-            sentences.append(_grid_end(candidate.l2, [float(l2) for l2 in self.l2s]))
+            sentences.append(grid_end(candidate.l2, [float(l2) for l2 in self.l2s]))
         if decision.predicted is not None:
             has_unlabeled = rows.n_unlabeled > 0
             sentences.append(describe_one_class(decision.predicted, rows.classes, has_unlabeled))
         self.reason_ = " ".join(filter(None, sentences))
-        self.cv_results_ = {} if choice is None else _results(choice, rows)
+        self.cv_results_ = {} if choice is None else results_table(choice, rows.classes)
 
 
 def _share_evidence(rows: TuningRows, choice: Choice, given: Array | None) -> ShareEvidence:
@@ -481,88 +487,11 @@ def _as_classifier(
     return found
 
 
-def _folds_of_sample(folds: list[Fold], codes: Codes, sample_codes: Codes) -> list[Fold]:
-    """Folds by positions among the rows of a sample that holds the same labelled rows."""
-    labeled, in_sample = np.flatnonzero(codes >= 0), np.flatnonzero(sample_codes >= 0)
-
-    def positions(rows: Codes) -> Codes:
-        return in_sample[np.searchsorted(labeled, rows)]
-
-    return [Fold(positions(fold.train), positions(fold.test), fold.group) for fold in folds]
-
-
-def _risk_reason(choice: Choice | None, safety: float) -> str:
-    if choice is None:
-        return "The penalty is the default one."
-    if choice.candidate.unlabeled_weight:
-        return (
-            f"Unlabelled rows weigh {choice.candidate.unlabeled_weight:.2g} in the risk: the "
-            f"criterion falls by {choice.gain.mean:.3g} ± {choice.gain.se:.2g}."
-        )
-    tried = any(choice.results["unlabeled_weight"])
-    if not tried:
-        return "The risk is that of the labelled rows."
-    return (
-        "The risk is that of the labelled rows: with unlabelled rows no criterion fell by more "
-        f"than {safety:g} standard errors."
-    )
-
-
-def _grid_end(l2: float, l2s: list[float]) -> str:
-    """What to say where the best penalty is the first or the last of those tried.
-
-    Examples
-    --------
-    >>> _grid_end(0.1, [0.1, 1.0])
-    'The penalty, l2=0.1, is the smallest that was tried.'
-    """
-    ends = {min(l2s): "smallest", max(l2s): "largest"}
-    if len(ends) < 2 or l2 not in ends:
-        return ""
-    return f"The penalty, l2={l2:g}, is the {ends[l2]} that was tried."
-
-
-def _results(choice: Choice, rows: TrainingRows) -> dict[str, Array]:
-    """The table of candidates as arrays; the removed class by its name."""
-    results = {name: np.array(column) for name, column in choice.results.items()}
-    results["removed_class"] = rows.classes[results.pop("removed")]
-    return results
-
-
 def _nearest_penalty(l2s: Any) -> float:
     def distance(l2: float) -> float:
         return abs(math.log((l2 + 1e-12) / _PENALTY_WITHOUT_FOLDS))
 
     return min(map(float, l2s), key=distance)
-
-
-def training_folds(
-    codes: Codes, cv: Any, n_repeats: int, random_state: Any, sample_weight: Any
-) -> list[Fold]:
-    """As `labeled_folds`; splits may name rows of weight zero, and "auto" is five folds."""
-    if _is_auto(cv):
-        cv = _FOLDS
-    return labeled_folds(codes, without_zero_weights(cv, sample_weight), n_repeats, random_state)
-
-
-def without_zero_weights(cv: Any, sample_weight: Any) -> Any:
-    """Listed splits of the rows that are left when those of weight zero are not; else ``cv``."""
-    is_listed = not isinstance(cv, int | np.integer | str) and not hasattr(cv, "split")
-    if not is_listed or not np.ndim(sample_weight):
-        return cv
-    weights = np.asarray(sample_weight)
-    position = np.cumsum(weights != 0) - 1
-
-    def kept(part: Codes) -> Codes:
-        return position[part[weights[part] != 0]]
-
-    pairs = (split_rows(split, len(weights)) for split in cv)
-    return [(kept(train), kept(test)) for train, test in pairs]
-
-
-def _is_auto(cv: Any) -> bool:
-    """Whether the folds are for the classifier to choose."""
-    return isinstance(cv, str) and cv == "auto"
 
 
 def check_decision_parameters(class_prior: Any, thresholds: Any, cv: Any, safety: Any) -> None:
@@ -578,16 +507,4 @@ def check_unlabeled_rows(thresholds: str, n_unlabeled: int) -> None:
     if thresholds == "prior" and not n_unlabeled:
         raise ValueError(
             "thresholds='prior' needs unlabelled rows: give some, or set thresholds='auto'."
-        )
-
-
-def check_cv(cv: Any) -> None:
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        if cv < 2:
-            raise ValueError(f"cv={as_written(cv)} must be at least 2 folds.")
-        return
-    is_splits = not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
-    if not is_splits and cv not in ("auto", "loo"):
-        raise ValueError(
-            f"cv={as_written(cv)} must be a number of folds, a splitter, splits, 'loo' or 'auto'."
         )

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from .._decide import BaseProbabilisticClassifier
 from .._rows.class_shares import resolve_prior
 from .._rows.training import fit_context, training_rows
-from .._score.tuned import check_cv, training_folds
+from .._score.tuning import check_cv, training_folds
 from .._utils.checks import check_flag, check_list, check_number
 from .._utils.progress import progress
 from .._utils.typing import Array, Loss, Margin

@@ -19,8 +19,9 @@ from ..._risk.risks import certify_convexity
 from ..._risk.solvers import affords_hessian, held_by_bounds, solve
 from ..._rows import dense_rows
 from ..._utils.typing import Array, Codes
+from .folds import Fold
 from .paths import FOLD_TOL, fit_l2_path, solver_variables
-from .problem import Candidate, Fold, FoldScores, TuningRows
+from .problem import Candidate, FoldScores, TuningRows
 
 
 def steps_without_rows(

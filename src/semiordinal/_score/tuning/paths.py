@@ -13,7 +13,8 @@ from ..._risk.solvers import solve
 from ..._rows import latent_scores
 from ..._utils.computing import blas_threads_for
 from ..._utils.typing import Array
-from .problem import Candidate, Fold, FoldScores, TuningRows
+from .folds import Fold
+from .problem import Candidate, FoldScores, TuningRows
 
 # Folds need no more digits than this: the choice between candidates is far noisier.
 FOLD_TOL = 1e-6

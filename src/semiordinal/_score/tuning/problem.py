@@ -1,14 +1,12 @@
-"""Candidates, folds, the objectives that candidates stand for, and scores of held-out rows."""
+"""Candidates, the objectives that they stand for, and scores of held-out rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ..._decide import FinalScores, FoldModels, HeldOutScores
 from ..._risk.empirical_risk import risk_on_rows
@@ -17,124 +15,8 @@ from ..._risk.objective import Coordinates, Objective
 from ..._risk.risks import Risk
 from ..._rows import RowLabels, Rows, RowsInMemory, dense_rows, latent_scores
 from ..._utils.typing import Array, Codes
-from ...model_selection import LabeledKFold
 
 _LARGEST_SEED = 2**31 - 1
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Positions of labelled rows to train on and to hold out, and a part to hold out with.
-
-    Folds of one group are those that a repeat has at the same place: what is learnt from the
-    held-out rows of the other groups is new to those of this one.
-    """
-
-    train: Codes
-    test: Codes
-    group: int
-
-
-def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> list[Fold]:
-    """Folds of the labelled rows, by their positions among all rows.
-
-    Parameters
-    ----------
-    codes : array of shape (n,)
-        Label codes, −1 where unlabelled.
-    cv : int, splitter, iterable of pairs of training and test rows, or "loo"
-        With "loo", each labelled row is left out by itself.
-    n_repeats : int
-        How often to split; used where ``cv`` is a number of folds.
-    random_state : int, RandomState or None
-
-    Returns
-    -------
-    list of Fold
-        Empty where no class has two labelled rows. The only labelled rows of a class are never
-        held out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> for fold in labeled_folds(np.array([0, 0, 1, 1, -1]), 2, 1, 0):
-    ...     print(fold.train, fold.test)
-    [0 3] [1 2]
-    [1 2] [0 3]
-    """
-    most = int(np.bincount(codes[codes >= 0]).max())
-    if most < 2:
-        return []
-    if isinstance(cv, str):
-        return _each_alone(codes)
-    if isinstance(cv, int | np.integer):
-        random = check_random_state(random_state)
-        splits = []
-        for _ in range(n_repeats):
-            seed = random.randint(_LARGEST_SEED)
-            splitter = LabeledKFold(
-                min(int(cv), most), shuffle=True, random_state=seed, missing_label=-1
-            )
-            splits.append(list(splitter.split(codes, codes)))
-    elif hasattr(cv, "split"):
-        labels = np.where(codes < 0, np.nan, codes)
-        splits = [list(cv.split(codes[:, None], labels))]
-    else:
-        splits = [list(cv)]
-    folds = [fold for repeat in splits for fold in _labeled_parts(codes, repeat)]
-    if not folds:
-        raise ValueError(
-            "cv holds out no labelled row of a class that a training part has too. Give splits "
-            "that do, or a number of folds."
-        )
-    return folds
-
-
-def split_rows(split: Any, n_rows: int) -> tuple[Codes, Codes]:
-    """Training and test rows of a split, in ascending order; an error where they are not such.
-
-    Examples
-    --------
-    >>> split_rows(([2, 0], [1]), 3)
-    (array([0, 2]), array([1]))
-    """
-    parts = [np.asarray(part) for part in split] if hasattr(split, "__iter__") else []
-    if len(parts) != 2 or not all(_are_positions(part, n_rows) for part in parts):
-        raise ValueError(
-            "cv must give pairs of training and test rows, each a list of row numbers from 0 to "
-            f"{n_rows - 1}."
-        )
-    train, test = (np.sort(part.astype(np.intp)) for part in parts)
-    return train, test
-
-
-def _are_positions(part: Codes, n_rows: int) -> bool:
-    if part.ndim != 1 or not len(part):
-        return part.ndim == 1
-    return part.dtype.kind in "iu" and bool(part.min() >= 0 and part.max() < n_rows)
-
-
-def _each_alone(codes: Codes) -> list[Fold]:
-    labeled = np.flatnonzero(codes >= 0)
-    counts = np.bincount(codes[labeled])
-    positions = np.flatnonzero(counts[codes[labeled]] > 1)
-    return [
-        Fold(np.delete(labeled, position), labeled[[position]], group)
-        for group, position in enumerate(positions)
-    ]
-
-
-def _labeled_parts(codes: Codes, splits: Iterable[Any]) -> list[Fold]:
-    folds = []
-    for group, split in enumerate(splits):
-        train, test = split_rows(split, len(codes))
-        labeled_train, held_out = train[codes[train] >= 0], test[codes[test] >= 0]
-        # The only rows of a class are trained on.
-        lonely = np.bincount(codes[labeled_train], minlength=codes.max() + 1)[codes[held_out]] == 0
-        kept = np.sort(np.concatenate([labeled_train, held_out[lonely]]))
-        if not lonely.all():
-            folds.append(Fold(kept, held_out[~lonely], group))
-    return folds
 
 
 def check_training_part(labels: RowLabels, n_classes: int) -> None:
