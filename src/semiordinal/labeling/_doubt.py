@@ -133,7 +133,7 @@ def number_sentence(found: DoubtfulLabels) -> str:
     >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=12, low=5, high=21))
     'Of 200 labels about 12 seem wrong (90 % interval: 5 to 21), or more if classes look alike.'
     >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=1, low=0, high=8))
-    'Of 200 labels none need be wrong: nothing shows that any is, and 8 may be.'
+    'Nothing shows that any of 200 labels is wrong; up to 8 may be (90 % interval).'
     >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=0, low=0, high=120))
     'How many of 200 labels are wrong cannot be told: the model says too little of the classes.'
     """
@@ -144,8 +144,8 @@ def number_sentence(found: DoubtfulLabels) -> str:
         )
     if not found.low:
         return (
-            f"Of {pluralize(found.n_labels, 'label')} none need be wrong: nothing shows that any "
-            f"is, and {found.high:,} may be."
+            f"Nothing shows that any of {pluralize(found.n_labels, 'label')} is wrong; up to "
+            f"{found.high:,} may be (90 % interval)."
         )
     return (
         f"Of {pluralize(found.n_labels, 'label')} about {found.n_wrong:,} seem wrong (90 % "
