@@ -22,13 +22,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from draws import draw, has_enough_rows, set_names
-from scipy.stats import wilcoxon
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
 from semiordinal import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
 from semiordinal._utils.files import atomic_write
 from semiordinal.baselines import get_method
+from semiordinal.experiments._statistics import signed_rank_p_value
 
 FEWEST_ROWS = 600
 SIZES = (20, 50, 100, 500)
@@ -165,11 +165,8 @@ def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
     rows = []
     for key, group in errors.groupby(level=keys):
         ours, theirs = group[method].to_numpy(), group[base].to_numpy()
-        p_value = 1.0
-        if len(ours) >= 6 and (ours != theirs).any():
-            p_value = float(wilcoxon(ours, theirs, zero_method="zsplit").pvalue)
         change = ours.mean() / theirs.mean() - 1
-        rows.append((*key, len(ours), change, p_value))
+        rows.append((*key, len(ours), change, signed_rank_p_value(ours - theirs)))
     return pd.DataFrame(rows, columns=[*keys, "repetitions", "change", "p"])
 
 

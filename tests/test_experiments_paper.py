@@ -113,6 +113,28 @@ def test_a_network_starts_as_in_chainer_and_with_fixed_thresholds():
     assert firsts[0] != pytest.approx(1.5, abs=0.2)
 
 
+@pytest.mark.parametrize("loss", ["at", "it"])
+@pytest.mark.parametrize("column", ["SV-Ker", "SV-NN"])
+def test_thresholds_start_halfway_between_classes_or_where_shares_put_them(loss, column):
+    """One step of Adam moves each by its rate at most, or a gap of a network by twice that."""
+    if column == "SV-NN":
+        pytest.importorskip("skorch")
+    shares = np.array([0.1, 0.4, 0.4, 0.1])
+    X, y, _ = make_ordinal(60, 2, class_prior=shares, random_state=0)
+    experiment = get_experiment(f"large-{loss}")
+    own = next(c for c in experiment.columns if c.name == column)
+    training = experiment.trainings["paper"][own.family]
+    one_step = {"max_epochs": 1} if column == "SV-NN" else {"max_iter": 1}
+    starts = []
+    for word in ("classes", "shares"):
+        cell = cell_of(experiment.name, column, loss, "bank1-5", [f"threshold_start={word}"])
+        model = _build(own, training, cell, shares, one_step)
+        starts.append(model.fit(X, y.astype(float)).thresholds_)
+    np.testing.assert_allclose(starts[0], [1.5, 2.5, 3.5], atol=0.025)
+    assert np.diff(starts[1]).min() > 1.98
+    assert abs(starts[1].mean()) < 1  # equal shares above and below the middle
+
+
 def test_the_last_column_of_two_sets_is_lost(tmp_path, monkeypatch):
     folder = made_up(tmp_path / "data", "kinematics", "toy")
     monkeypatch.setenv("SEMIORDINAL_DATA", str(folder))

@@ -27,8 +27,17 @@ from .._utils.typing import Array
 
 # Adam's usual constants, which the paper does not change.
 _FIRST_DECAY, _SECOND_DECAY, _EPSILON = 0.9, 0.999, 1e-8
-# Where LS has its first threshold if none is learnt: f estimates the class itself.
-FIXED_FIRST_THRESHOLD = 1.5
+
+
+def class_midpoints(n_thresholds: int) -> Array:
+    """Thresholds halfway between neighbouring classes, where LS has them: f estimates the class.
+
+    Examples
+    --------
+    >>> class_midpoints(3)
+    array([1.5, 2.5, 3.5])
+    """
+    return np.arange(1.5, n_thresholds + 1)
 
 
 @dataclass(frozen=True)
@@ -106,14 +115,16 @@ class ScoredRisk(EmpiricalRisk):
     once for these and once for the gradient, whatever the number of parts.
     """
 
-    def __init__(self, risk: EmpiricalRisk):
+    def __init__(self, risk: EmpiricalRisk, descent_ascent: bool = False):
         parts = risk.labels, risk.loss, risk.label_weights, risk.correction
         super().__init__(risk.design, *parts)
         self._latent_risk = LatentRisk(*parts)
         self._matrix = dense_rows(risk.design.head)
+        self._descent_ascent = descent_ascent
 
     def evaluate(self, coef: Array, thresholds: Array, order: int = 1) -> Sums:
-        total = self._latent_risk.evaluate(self._matrix @ coef, thresholds)
+        latent = self._matrix @ coef
+        total = self._latent_risk.evaluate(latent, thresholds, self._descent_ascent)
         coef_gradient = total.latent_gradient @ self._matrix
         return Sums(total.value, coef_gradient, total.threshold_gradient)
 
@@ -125,6 +136,8 @@ class _ByAdam(BaseRiskClassifier):
     # Not parameters: set by what trains it, and as they are here where nothing does.
     lecun_start = False
     fixed_ls_thresholds = False
+    starts_between_classes = False
+    descent_ascent = False
 
     def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:
         if loss.unit_gaps:
@@ -138,7 +151,7 @@ class _ByAdam(BaseRiskClassifier):
         objective = problem.objective
         start = self._start(objective)
         if not objective.risk.loss.unit_gaps:  # a quadratic risk visits no rows at all
-            objective = objective.with_risk(ScoredRisk(objective.risk))
+            objective = objective.with_risk(ScoredRisk(objective.risk, self.descent_ascent))
         return minimize_by_adam(
             objective.value_gradient, start, self.learning_rate, int(self.max_iter)
         )
@@ -149,10 +162,11 @@ class _ByAdam(BaseRiskClassifier):
         if self.lecun_start:
             random = check_random_state(self.random_state)
             start[:n_coefs] = random.normal(scale=n_coefs**-0.5, size=n_coefs)
-        if self.fixed_ls_thresholds and objective.risk.loss.unit_gaps:
-            # To learn the first threshold from there is to fix it and learn an intercept from
-            # zero: they move alike, in opposite directions.
-            start[n_coefs:] = FIXED_FIRST_THRESHOLD
+        # With LS the first threshold alone is a variable. To learn it from there is to fix it and
+        # learn an intercept from zero: they move alike, in opposite directions.
+        is_ls = objective.risk.loss.unit_gaps
+        if self.fixed_ls_thresholds if is_ls else self.starts_between_classes:
+            start[n_coefs:] = class_midpoints(len(start) - n_coefs)
         return start
 
 

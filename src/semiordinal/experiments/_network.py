@@ -5,8 +5,8 @@ from __future__ import annotations
 from .._risk.risks import Risk
 from .._utils.typing import Array
 from ..nn import HiddenLayerNetwork, NeuralOrdinalClassifier, SemiOrdinalLoss
-from ..nn._thresholds import UnitThresholds
-from ._adam import FIXED_FIRST_THRESHOLD
+from ..nn._thresholds import OrderedThresholds, UnitThresholds
+from ._adam import class_midpoints
 
 
 class LeCunNetwork(HiddenLayerNetwork):
@@ -25,12 +25,17 @@ class LeCunNetwork(HiddenLayerNetwork):
 
 
 class PaperNetwork(NeuralOrdinalClassifier):
-    """The network classifier, told where LS starts."""
+    """The network classifier, told where thresholds start."""
 
     fixed_ls_thresholds = False
+    starts_between_classes = False
 
     def _make_loss(self, risk: Risk, prior: Array, class_counts: Array) -> SemiOrdinalLoss:
         loss = super()._make_loss(risk, prior, class_counts)
-        if self.fixed_ls_thresholds and isinstance(loss.thresholds, UnitThresholds):
-            loss.thresholds.first.data.fill_(FIXED_FIRST_THRESHOLD)
+        start = class_midpoints(len(prior) - 1)
+        if isinstance(loss.thresholds, UnitThresholds):
+            if self.fixed_ls_thresholds:
+                loss.thresholds.first.data.fill_(start[0])
+        elif self.starts_between_classes:
+            loss.thresholds = OrderedThresholds(start)
         return loss

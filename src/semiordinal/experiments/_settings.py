@@ -18,6 +18,9 @@ class PaperSettings:
     ls_thresholds : {"fixed", "learned"}
         With LS: thresholds at i + 1/2 and an intercept that starts at zero; or a first threshold
         that is learnt and starts where it fits the mean class.
+    threshold_start : {"classes", "shares"}
+        With AT and IT: thresholds start at i + 1/2, halfway between classes, where LS has them; or
+        where they fit the class shares, with gaps of two at least.
     start : {"lecun", "default"}
         Coefficients drawn from a normal distribution of variance one over their number, and
         weights of networks likewise; or coefficients of zero, and networks as PyTorch draws them.
@@ -36,6 +39,7 @@ class PaperSettings:
 
     refit: str = "false"
     ls_thresholds: str = "fixed"
+    threshold_start: str = "classes"
     start: str = "lecun"
     columns: str = "printed"
     removed_class: str = "set"
@@ -68,6 +72,7 @@ class PaperSettings:
 CHOICES = {
     "refit": ("false", "true"),
     "ls_thresholds": ("fixed", "learned"),
+    "threshold_start": ("classes", "shares"),
     "start": ("lecun", "default"),
     "columns": ("printed", "all"),
     "removed_class": ("set", "labels"),

@@ -96,6 +96,7 @@ def _with_start(model: Any, cell: Cell) -> Any:
     if cell.paper is not None:
         model.lecun_start = cell.paper.start == "lecun"
         model.fixed_ls_thresholds = cell.paper.ls_thresholds == "fixed"
+        model.starts_between_classes = cell.paper.threshold_start == "classes"
     return model
 
 
