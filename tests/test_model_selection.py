@@ -48,6 +48,21 @@ def test_folds_cover_the_labelled_rows_once_and_are_stratified():
         assert max(counts) - min(counts) <= 1
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_there_may_be_more_folds_than_rows_of_a_class(shuffle):
+    y = np.tile([1.0, 2.0, 3.0, np.nan], 4)
+    seed = 0 if shuffle else None
+    splits = list(LabeledKFold(10, shuffle=shuffle, random_state=seed).split(y[:, None], y))
+    tests = [test for _, test in splits]
+    assert sorted(np.concatenate(tests)) == list(np.flatnonzero(~np.isnan(y)))
+    assert sorted(map(len, tests)) == [1] * 8 + [2] * 2
+    for train, test in splits:
+        assert len(set(y[test])) == len(test)
+        assert set(train) == set(range(16)) - set(test)
+    with pytest.raises(ValueError, match="n_splits"):
+        list(LabeledKFold(13).split(y[:, None], y))
+
+
 @pytest.mark.parametrize("kind", [LabeledKFold, LabeledShuffleSplit])
 def test_unlabelled_rows_held_out_when_asked(kind):
     for train, test in kind(3, split_unlabeled=True).split(X, Y):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV, LinearOrdinalClassifier
-from semiordinal._decide import decide, judge_shares, paired_gain
+from semiordinal._decide import FinalScores, decide, judge_shares, paired_gain
 from semiordinal._risk.losses import get_loss
 from semiordinal._risk.objective import Coordinates, threshold_map
 from semiordinal._risk.risks import Risk
@@ -436,15 +436,35 @@ def test_scores_are_by_penalties_that_the_other_groups_choose(cv):
         replace(choice.trials[1], losses=np.full(40, 5.0)),
         replace(other, losses=np.where(groups == 0, 9.0, 4.0)),
     ]
-    found = cross_fitted_scores(replace(choice, trials=trials), [rows])
-    expected = other.held_out.standardized(rows)
-    np.testing.assert_allclose(found.latent[groups == 0], expected.latent[groups == 0])
+    by_group = cross_fitted_scores(replace(choice, trials=trials), [rows])
     # Of the rest, the mean of the least: 5.0 of the second, against (0 + 3 × 9) / 4 and 5.25.
-    second = choice.trials[1].held_out.standardized(rows)
-    np.testing.assert_allclose(found.latent[groups > 0], second.latent[groups > 0])
-    np.testing.assert_allclose(found.thresholds[groups > 0], second.thresholds[groups > 0])
-    for name in ("rows", "codes", "group"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    chosen_by_others = {0: other, **dict.fromkeys(range(1, 5), choice.trials[1])}
+    found = choice.held_out.standardized(rows).with_groups(by_group)
+    for group, trial in chosen_by_others.items():
+        expected, inside = trial.held_out.standardized(rows), groups == group
+        np.testing.assert_allclose(by_group[group].latent, expected.latent)
+        np.testing.assert_allclose(found.latent[inside], expected.latent[inside])
+        np.testing.assert_allclose(found.thresholds[inside], expected.thresholds[inside])
+
+
+def test_thresholds_are_set_by_what_was_chosen_and_judged_by_what_other_groups_choose():
+    rows = tuning_rows()
+    folds = labeled_folds(CODES, 5, 1, 0)
+    chosen, other = (
+        each.standardized(rows)
+        for each in fit_l2_path(rows, folds, [Candidate(10.0), Candidate(0.001)], 1000)
+    )
+    final = FinalScores(np.linspace(-2, 2, 100), np.array([-1.0, 0.0, 1.0]), are_unlabeled=True)
+    rest = final, PROBLEM.prior, None, 2.0
+    by_group = dict.fromkeys(range(5), other)
+    found = decide("calibrated", "absolute", chosen, *rest, by_group=by_group)
+    alone = decide("calibrated", "absolute", chosen, *rest)
+    of_other = decide("calibrated", "absolute", other, *rest)
+    np.testing.assert_array_equal(found.thresholds, alone.thresholds)
+    assert found.log_odds == alone.log_odds
+    np.testing.assert_array_equal(found.held_out.below, of_other.held_out.below)
+    assert found.gain == of_other.gain
+    assert not np.allclose(alone.held_out.below, of_other.held_out.below)
 
 
 def test_groups_are_the_same_for_reversed_classes():

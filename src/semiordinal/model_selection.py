@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import (
     BaseCrossValidator,
     KFold,
+    PredefinedSplit,
     ShuffleSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
 )
+from sklearn.utils import check_random_state
 
 from . import metrics
 from ._risk.losses import get_loss
@@ -31,7 +33,7 @@ from ._rows.class_order import class_order, order_with_unseen, ordered_probabili
 from ._rows.class_shares import resolve_prior
 from ._rows.labels import encode_labels, known_codes
 from ._utils.text import as_written
-from ._utils.typing import Metric
+from ._utils.typing import Codes, Metric
 from ._utils.warning import warn_caller
 from .metrics import TASKS, task_losses
 
@@ -57,6 +59,10 @@ class _LabeledSplitter(BaseCrossValidator):
     @abstractmethod
     def _splitter(self, stratified: bool) -> Any:
         """scikit-learn's splitter of the kind, with the same settings."""
+
+    def _stratified_splits(self, codes: Codes) -> list[Split]:
+        """Of labelled rows."""
+        return list(self._splitter(stratified=True).split(codes, codes))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """The number of splits."""
@@ -91,8 +97,7 @@ class _LabeledSplitter(BaseCrossValidator):
         with warnings.catch_warnings():
             # A class with fewer rows than folds is in no test part of some: no harm here.
             warnings.filterwarnings("ignore", message="The least populated class")
-            stratified = self._splitter(stratified=True)
-            labeled_splits = list(stratified.split(labeled, codes[labeled]))
+            labeled_splits = self._stratified_splits(codes[labeled])
         everything = np.arange(len(unlabeled))
         unlabeled_splits = [(everything, everything[:0])] * self.n_splits
         if self.split_unlabeled and len(unlabeled):
@@ -115,6 +120,7 @@ class LabeledKFold(_LabeledSplitter):
     Parameters
     ----------
     n_splits : int, default=5
+        It may exceed the rows of each class, which are then all in different test parts.
     shuffle : bool, default=False
     random_state : int, RandomState or None
     split_unlabeled : bool, default=False
@@ -150,6 +156,18 @@ class LabeledKFold(_LabeledSplitter):
     def _splitter(self, stratified: bool) -> Any:
         kind = StratifiedKFold if stratified else KFold
         return kind(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+
+    def _stratified_splits(self, codes: Codes) -> list[Split]:
+        if not np.bincount(codes).max() < self.n_splits <= len(codes):
+            return super()._stratified_splits(codes)
+        # scikit-learn wants a class with as many rows as folds, though it deals out the rows
+        # of all classes in turn too.
+        order = np.arange(len(codes))
+        if self.shuffle:
+            order = check_random_state(self.random_state).permutation(order)
+        fold = np.empty(len(codes), dtype=np.intp)
+        fold[order[np.argsort(codes[order], kind="stable")]] = np.arange(len(codes)) % self.n_splits
+        return list(PredefinedSplit(fold).split())
 
 
 class LabeledGroupKFold(BaseCrossValidator):

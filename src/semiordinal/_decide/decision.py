@@ -5,6 +5,7 @@ It knows nothing of how scores were made: any model that scores rows can hand th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -130,7 +131,8 @@ def decide(
     class_prior: Array,
     evidence: ShareEvidence | None,
     safety: float,
-    baseline: Codes,
+    baseline: Codes | None = None,
+    by_group: Mapping[int, HeldOutScores] | None = None,
 ) -> Decision:
     """Thresholds for a model, and the cross-validated gain in task loss over a baseline.
 
@@ -149,6 +151,7 @@ def decide(
     task : {"absolute", "zero_one", "squared"}
         The loss of predicted classes.
     held_out : HeldOutScores
+        What the thresholds are set by.
     final : FinalScores
     class_prior : array of shape (K,)
         Class shares to use where there is no evidence, and with ``kind="prior"``.
@@ -156,16 +159,25 @@ def decide(
         What the rows say of class shares that are given or to be estimated; None where the
         labels' are to be used.
     safety : float
-    baseline : array of shape (n,)
-        Classes that another rule predicts for the held-out rows.
+    baseline : array of shape (n,), optional
+        Classes that another rule predicts for the held-out rows; by default those by the models'
+        own thresholds.
+    by_group : mapping of groups to HeldOutScores, optional
+        For each group of rows, the scores of all rows by models that were chosen without the
+        group's labels. The group's rows are judged by these, with thresholds that the other
+        groups' set. By default, or where it is empty, all are ``held_out``.
     """
-    rows = _JudgedRows(task, held_out, final)
+    for_all = dict.fromkeys(held_out.groups.tolist(), held_out)
+    rows = _JudgedRows(task, held_out, final, for_all)
+    judged = _JudgedRows(task, held_out, final, by_group or for_all)
+    if baseline is None:
+        baseline = judged.own_classes
     shares = class_prior if evidence is None else evidence.fallback
     trust = 0.0
     calibrated = _Rule(shares, 0.0, 0.0)
     rules = [(1.0, calibrated)]
     if kind == "risk":
-        return rows.unchanged(shares, baseline, "Thresholds are the model's own.")
+        return judged.unchanged(shares, baseline, "Thresholds are the model's own.")
     if kind == "prior":
         known = class_prior if evidence is None or evidence.given is None else evidence.given
         trust, rules = 1.0, [(1.0, _Rule(known, 1.0, 0.0))]
@@ -182,7 +194,8 @@ def decide(
         if trust < 1 and same > 0:
             calibrated = _Rule(class_prior if evidence is None else evidence.of_labels, 0.0, 0.0)
             own_share = 1.0
-            added = rows.gain(held_out.predicted, rows.classes(rows.cross_fit([(1.0, calibrated)])))
+            cuts = rows.cross_fit([(1.0, calibrated)])
+            added = rows.gain(rows.own_classes, rows.classes(cuts))
             if added.exceeds(safety):
                 own_share = 0.0
             elif not trust and same == 1:
@@ -191,21 +204,21 @@ def decide(
                     f"cross-validated {task.replace('_', '-')} loss by {-added.mean:+.3g} ± "
                     f"{added.se:.2g}, which is not a fall by more than {safety:g} standard errors."
                 )
-                return rows.unchanged(shares, baseline, why)
+                return judged.unchanged(shares, baseline, why)
             rules.append(((1 - trust) * same, replace(calibrated, own_share=own_share)))
     found = [rule.calibrate(rows.scores(rule.shares)) for _, rule in rules]
     prior_share = sum(w * each.prior_share for (w, _), each in zip(rules, found, strict=True))
     slope = sum(w * each.slope for (w, _), each in zip(rules, found, strict=True))
-    cuts = rows.cross_fit(rules)
+    cuts = judged.cross_fit(rules)
     final_cuts = rows.final_cuts(rules, found)
     return Decision(
         final_cuts,
         "prior" if prior_share else "calibrated",
         prior_share,
-        rows.gain(baseline, rows.classes(cuts)),
+        judged.gain(baseline, judged.classes(cuts)),
         _reason_at_prior(found[0], prior_share) if prior_share else _CALIBRATED,
         slope / final.moments[1],
-        rows.distances(cuts, final_cuts),
+        judged.distances(cuts, final_cuts),
     )
 
 
@@ -214,18 +227,29 @@ _Rules = list[tuple[float, _Rule]]  # with weights that sum to one
 
 @dataclass(frozen=True)
 class _JudgedRows:
-    """Scores that rules are tried on, and the loss that they are judged by."""
+    """Scores that rules are learnt from, those that they are tried on, and the loss to judge by."""
 
     task: str
     held_out: HeldOutScores
     final: FinalScores
+    by_group: Mapping[int, HeldOutScores]
 
     @cached_property
-    def groups(self) -> Codes:
-        return self.held_out.groups
+    def tried(self) -> HeldOutScores:
+        """Of each group, the scores that are meant for it."""
+        return self.held_out.with_groups(self.by_group)
+
+    @property
+    def own_classes(self) -> Codes:
+        """By each model's own thresholds."""
+        return self.tried.predicted
+
+    def calibration_scores(self, held_out: HeldOutScores, shares: Array) -> CalibrationScores:
+        return held_out.with_shares(shares, self.final.standardized_unlabeled())
 
     def scores(self, shares: Array) -> CalibrationScores:
-        return self.held_out.with_shares(shares, self.final.standardized_unlabeled())
+        """What the final thresholds are learnt from."""
+        return self.calibration_scores(self.held_out, shares)
 
     def losses(self, predicted: Codes) -> Array:
         codes = self.held_out.codes
@@ -238,24 +262,24 @@ class _JudgedRows:
 
     def classes(self, cuts: Array) -> Codes:
         """Of held-out rows, by a row of cuts for each."""
-        return np.asarray((self.held_out.latent[:, None] > cuts).sum(axis=1))
+        return np.asarray((self.tried.latent[:, None] > cuts).sum(axis=1))
 
     def distances(self, cuts: Array, final_cuts: Array) -> HeldOutDistances:
         """Of held-out rows below their cuts, on the scale of the final model's scores."""
         mean, deviation = self.final.moments
-        found = self.held_out.distances(cuts, (final_cuts - mean) / deviation)
+        found = self.tried.distances(cuts, (final_cuts - mean) / deviation)
         return found._replace(below=found.below * deviation)
 
     def cross_fit(self, rules: _Rules) -> Array:
         """Cuts for held-out rows by rules that are learnt from rows of other groups."""
-        cuts = np.zeros(self.held_out.thresholds.shape)
+        cuts = np.zeros(self.tried.thresholds.shape)
         for weight, rule in rules:
-            scores = self.scores(rule.shares)
-            for this in np.unique(self.groups):
-                inside = np.flatnonzero(self.groups == this)
+            for group, held_out in self.by_group.items():
+                scores = self.calibration_scores(held_out, rule.shares)
+                inside = np.flatnonzero(self.tried.groups == group)
                 others = np.delete(np.arange(len(scores.latent)), inside)
                 calibrated = rule.calibrate(scores.take(others) if len(others) else scores)
-                own = self.held_out.thresholds[inside]
+                own = self.tried.thresholds[inside]
                 cuts[inside] += weight * rule.cuts(calibrated, own, self.task)
         return cuts
 
@@ -274,8 +298,8 @@ class _JudgedRows:
         mean, deviation = self.final.moments
         own = (self.final.thresholds - mean) / deviation
         slope = slope_at_thresholds(self.scores(shares), own)
-        gain = self.gain(baseline, self.held_out.predicted)
-        distances = self.distances(self.held_out.thresholds, self.final.thresholds)
+        gain = self.gain(baseline, self.own_classes)
+        distances = self.distances(self.tried.thresholds, self.final.thresholds)
         return Decision(self.final.thresholds, "risk", 0.0, gain, why, slope / deviation, distances)
 
 

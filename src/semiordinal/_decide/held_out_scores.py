@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,22 +109,11 @@ class HeldOutScores:
             row_weights,
         )
 
-    @classmethod
-    def join(cls, parts: list[HeldOutScores], order: Codes) -> HeldOutScores:
-        """Scores of different rows together, in another order."""
-        joined: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts])[order]
-            for name in ("rows", "latent", "thresholds", "group")
-        }
-        never = reduce(np.intersect1d, [part.never[0] for part in parts])
-        scores = [part.never[1][np.isin(part.never[0], never)] for part in parts]
-        return replace(parts[0], **joined, never=(never, np.mean(scores, axis=0)))
-
     @property
     def codes(self) -> Codes:
         return self.labels.codes[self.rows]
 
-    @property
+    @cached_property
     def groups(self) -> Codes:
         """Of rows that are held out together where thresholds are judged."""
         return row_groups(self.rows, self.codes, self.group)
@@ -132,6 +122,14 @@ class HeldOutScores:
     def predicted(self) -> Codes:
         """Classes by each model's own thresholds."""
         return (self.latent[:, None] > self.thresholds).sum(axis=1)
+
+    def with_groups(self, by_group: Mapping[int, HeldOutScores]) -> HeldOutScores:
+        """The same rows, with the scores of each group by other models."""
+        latent, thresholds = self.latent.copy(), self.thresholds.copy()
+        for group, scores in by_group.items():
+            inside = self.groups == group
+            latent[inside], thresholds[inside] = scores.latent[inside], scores.thresholds[inside]
+        return replace(self, latent=latent, thresholds=thresholds)
 
     def distances(self, cuts: Array, final_cuts: Array) -> HeldOutDistances:
         """Of the labelled rows' scores below cuts, in the mean over the times they were held out.

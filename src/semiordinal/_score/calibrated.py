@@ -289,7 +289,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
                 prior = used.shares
                 held_out = held_out.for_population(prior)
             shares = of_labels if used is None else prior
-            rest = held_out, final, shares, used, float(self.safety), held_out.predicted
+            rest = held_out, final, shares, used, float(self.safety)
             decision = at_medians = decide(self.thresholds, self.task, *rest)
             if self.task != "absolute":  # the model's own thresholds are not at medians then
                 kind = "auto" if decision.kind == "prior" else "calibrated"

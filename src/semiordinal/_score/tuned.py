@@ -375,17 +375,15 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
             return own, own
         rows = settings[choice.setting]
         offset = 0.0 if problem.center is None else problem.center @ model.coef_
-        held_out = cross_fitted_scores(choice, settings)
         final = rows.final_scores(model.coef_, model.thresholds_ - offset)
         rest = (
-            held_out,
+            choice.held_out.standardized(rows),
             final,
             rows.label_shares if evidence is None else rows.class_prior,
             evidence,
             float(self.safety),
-            held_out.predicted
-            if choice.candidate == choice.supervised
-            else choice.supervised_held_out.predicted,
+            None if choice.candidate == choice.supervised else choice.supervised_held_out.predicted,
+            cross_fitted_scores(choice, settings),
         )
 
         def placed(kind: str, task: str) -> Decision:

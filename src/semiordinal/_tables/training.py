@@ -84,11 +84,12 @@ class TrainingTable:
 
     def folds(self, seed: int) -> list[Split]:
         """Splits for cross-validation; none if the labels are too few."""
-        most = max(self.target.counts.values())
-        if most < 2:
+        # The only label of a class is never held out.
+        n_held_out = sum(count for count in self.target.counts.values() if count > 1)
+        if not n_held_out:
             return []
         n_folds = _MORE_FOLDS if self.n_labeled <= _FEW_LABELS else _FOLDS
-        splitter = LabeledKFold(min(n_folds, most), shuffle=True, random_state=seed)
+        splitter = LabeledKFold(min(n_folds, n_held_out), shuffle=True, random_state=seed)
         return list(splitter.split(self.frame, self.target.codes))
 
     def summary(self) -> dict[str, Any]:

@@ -16,26 +16,24 @@ from .problem import TuningRows
 from .search import Choice, least
 
 
-def cross_fitted_scores(choice: Choice, settings: Sequence[TuningRows]) -> HeldOutScores:
-    """Scores of each group of rows by the penalty and setting that are best on the other groups.
+def cross_fitted_scores(choice: Choice, settings: Sequence[TuningRows]) -> dict[int, HeldOutScores]:
+    """For each group of rows, scores of all rows by what is best on the other groups.
 
-    With unlabelled rows in the risk the scores are those of what was chosen: these are taken only
-    where they help by a margin.
+    That is a penalty and a setting. With unlabelled rows in the risk there are none: these are
+    taken only where they help by a margin, and the scores are those of what was chosen.
     """
     held_out = choice.held_out
     groups = row_groups(held_out.rows, held_out.codes, held_out.group)
     if choice.candidate.unlabeled_weight or len(np.unique(groups)) == 1:
-        return held_out.standardized(settings[choice.setting])
+        return {}
     weights = settings[choice.setting].row_weights[held_out.rows]
     losses = np.array([trial.losses for trial in choice.trials])
-    chosen = np.empty(len(groups), dtype=np.intp)
-    for group in np.unique(groups):
+    best = {}
+    for group in np.unique(groups).tolist():
         others = groups != group
-        means = losses[:, others] @ weights[others] / weights[others].sum()
-        chosen[~others] = least(means)
-    parts, positions = [], []
-    for index in np.unique(chosen):
-        trial, rows = choice.trials[index], np.flatnonzero(chosen == index)
-        parts.append(trial.held_out.take(rows).standardized(settings[trial.setting]))
-        positions.append(rows)
-    return HeldOutScores.join(parts, np.argsort(np.concatenate(positions)))
+        best[group] = least(losses[:, others] @ weights[others] / weights[others].sum())
+    scores = {}
+    for index in set(best.values()):
+        trial = choice.trials[index]
+        scores[index] = trial.held_out.standardized(settings[trial.setting])
+    return {group: scores[index] for group, index in best.items()}
