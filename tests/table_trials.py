@@ -227,11 +227,11 @@ def _app() -> Any:
 
 @contextmanager
 def _few_folds(number: int) -> Iterator[None]:
-    """Two folds of the rows, not ten, but for every tenth table: fits of folds take the most."""
+    """Two folds of the rows, but for every 25th table: fits of folds take the most time."""
     from semiordinal._tables import training
 
     with pytest.MonkeyPatch.context() as patch:
-        if number % 10:
+        if number % 25:
             patch.setattr(training, "_FOLDS", 2)
             patch.setattr(training, "_MORE_FOLDS", 2)
         yield
@@ -258,7 +258,7 @@ def try_table(number: int, folder: Path) -> Counter[str]:
     model = ["--model", "linear", "--no-tune"]
     if draw < 0.004:
         model = []
-    elif draw < 0.15:
+    elif draw < 0.06:
         model = ["--model", "linear"]
     told = table.how.get("told", [])
     found: list[Any] = []
