@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
+from command_runner import CommandRunner
 from semiordinal.cli import app
 
 FOLDER = os.environ.get("SEMIORDINAL_DATA")
@@ -38,7 +38,7 @@ class Answer:
 
 def semiordinal(*arguments: Any) -> Answer:
     """Run the command in this process, with warnings as errors."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    result = CommandRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code != 3, result.stderr

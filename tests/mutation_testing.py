@@ -28,7 +28,8 @@ SOURCE = TESTS.parent / "src" / "semiordinal"
 CPU_SECONDS = 200  # of a fault that makes the tests slow, which is found so
 
 _SUMS = ["test_risks.py", "test_objective.py", "test_newton.py", "test_golden.py::plain"]
-_SHARES = ["test_share_evidence.py", "test_golden.py::tuned", "test_class_shares.py"]
+_DECISIONS = ["test_decision_definitions.py", "test_calibration.py", "test_golden.py::tuned"]
+_SHARES = ["test_share_definitions.py", "test_golden.py::tuned", "test_share_evidence.py"]
 # Modules of the core, and the tests that are theirs beside the examples in their docstrings, the
 # quickest first. Of golden results, those of one group.
 MODULES = {
@@ -40,11 +41,11 @@ MODULES = {
     "_risk/empirical_risk.py": [*_SUMS, "test_golden.py::streams"],
     "_risk/latent_risk.py": ["test_risks.py", "test_experiments_adam.py", "test_nn_loss.py"],
     "_risk/objective.py": ["test_objective.py", "test_newton.py", "test_golden.py::plain"],
-    "_decide/calibration.py": ["test_calibration.py", "test_priors.py", "test_golden.py::tuned"],
+    "_decide/calibration.py": _DECISIONS,
     "_decide/cut_for_task.py": ["test_calibration.py", "test_golden.py::tuned"],
-    "_decide/decision.py": ["test_calibration.py", "test_priors.py", "test_golden.py::tuned"],
-    "_decide/held_out_scores.py": ["test_calibration.py", "test_golden.py::tuned"],
-    "_decide/offsets.py": ["test_calibration.py", *_SHARES, "test_empty_classes.py"],
+    "_decide/decision.py": _DECISIONS,
+    "_decide/held_out_scores.py": _DECISIONS,
+    "_decide/offsets.py": [*_SHARES, "test_empty_classes.py"],
     "_decide/prediction_sets.py": ["test_prediction_sets.py"],
     "_decide/share_evidence.py": _SHARES,
     "_decide/share_moments.py": _SHARES,

@@ -148,8 +148,9 @@ def test_a_solver_that_does_not_fit_names_those_that_do(solver, settings, fittin
 
 
 @pytest.mark.parametrize("l2", [0.0, 1e-300])
+@pytest.mark.parametrize("kind", [LinearOrdinalClassifier, KernelOrdinalClassifier])
 @pytest.mark.parametrize("solver", ["auto", "lbfgs"])
-def test_no_minimum_is_said_so(solver, l2):
+def test_no_minimum_is_said_so(solver, kind, l2):
     """With l2 = 0, few labels and LU, the linear term can outweigh the rest.
 
     With one that is too small to be computed with, a solver would go on for a thousand steps.
@@ -158,7 +159,7 @@ def test_no_minimum_is_said_so(solver, l2):
     rows = rng.normal(size=(40, 10))
     labels = np.full(40, np.nan)
     labels[:6] = [1, 1, 2, 2, 3, 3]
-    model = LinearOrdinalClassifier(l2=l2, unlabeled_weight=1.0, solver=solver)
+    model = kind(l2=l2, unlabeled_weight=1.0, solver=solver)
     with pytest.raises(ValueError, match=rf"without bound.*l2 > {l2:g}, for example"):
         model.fit(rows, labels)
     assert model.set_params(l2=0.01).fit(rows, labels).n_iter_ < 100

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import semiordinal
 from cli_problems import ORDER, done, make_fitted, patients, refused
+from command_runner import CommandRunner
 from semiordinal import model_files
 from semiordinal._utils.text import visible
 from semiordinal.cli import _console, app
@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CommandRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def is_obeyed(text: str) -> bool:

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from cli_problems import ORDER, SEVERITIES, done, patients, refused, with_few_labels
+from command_runner import CommandRunner
 from semiordinal._tables import unlabeled
 from semiordinal.cli import app
 
@@ -166,7 +166,7 @@ def test_standard_input(hospital, tmp_path):
         ("predict", tmp_path / "m", "-", "--out", tmp_path / "p.csv"),
         ("evaluate", tmp_path / "m", "-"),
     ):
-        answer = CliRunner().invoke(app, [str(argument) for argument in arguments], input=cells)
+        answer = CommandRunner().invoke(app, [str(argument) for argument in arguments], input=cells)
         assert answer.exit_code == 0, answer.stderr
     assert len(pd.read_csv(tmp_path / "p.csv")) == cells.count(b"\n") - 1
     told = refused(2, "fit", "-", "--target", "severity")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cli_problems import refused, semiordinal
 from models_to_forge import make_models
@@ -179,6 +180,26 @@ def test_sparse_centers_point_to_no_column_beyond(tmp_path, name):
     numbers = np.load(io.BytesIO(payload[file]))[name].copy()
     numbers[-1] = 10**9
     forge(tmp_path / "m", tmp_path / "whole", sparse_with(**{name: numbers}))
+    refusal(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["coef_", "thresholds_"])
+@pytest.mark.parametrize("index", [10**9, -1, 0])
+def test_a_sparse_matrix_where_an_array_belongs_is_refused(tmp_path, name, index):
+    """Compiled code would read beyond the end of it."""
+
+    def change(schema, payload):
+        rows = sparse.csr_matrix(np.ones((1, 4)))
+        rows.indices[-1] = index
+        buffer = io.BytesIO()
+        sparse.save_npz(buffer, rows, compressed=False)
+        payload["forged.npz"] = buffer.getvalue()
+        node = {"__class__": "csr_matrix", "__module__": "scipy.sparse._csr", "type": "scipy"}
+        node |= {"__loader__": "SparseMatrixNode", "file": "forged.npz", "__id__": 10**8}
+        holder = next(holder for holder, _ in nodes_named(schema, name))
+        holder[name] = node
+
+    forge(tmp_path / "m", KEPT / "linear.semiordinal", change)
     refusal(tmp_path / "m")
 
 

@@ -15,6 +15,7 @@ from problems import make_problem
 from semiordinal import NeuralOrdinalClassifier
 from semiordinal._utils.files import OutputError
 from semiordinal.nn._files import model_content
+from semiordinal.nn._tensor_files import write_tensors
 
 PROBLEM = make_problem(seed=1, n_labeled=60, n_unlabeled=90)
 X, Y = PROBLEM.X * [1.0, 50.0, 0.01] + [0.0, 5.0, 400.0], PROBLEM.y
@@ -133,6 +134,15 @@ def test_a_file_with_a_digest_is_still_an_archive_that_torch_reads(tmp_path):
         assert archive.testzip() is None
         assert archive.comment.startswith(b"semiordinal sha256 ")
     assert torch.load(tmp_path / "model.pt", weights_only=True)["format"] == "semiordinal.nn 1"
+
+
+@pytest.mark.parametrize("n_hidden", [10**8, 10**18, -1, 0.5, [3]])
+def test_a_network_of_another_size_than_its_weights_is_not_made(n_hidden, tmp_path):
+    content = model_content(fitted()) | {"module_params": {"n_hidden": n_hidden}}
+    write_tensors(content, tmp_path / "model.pt")  # with a digest that fits
+    with pytest.raises(ValueError, match="holds a model that cannot be read") as caught:
+        NeuralOrdinalClassifier.load(tmp_path / "model.pt")
+    assert "\n" not in str(caught.value)
 
 
 def test_files_that_are_not_models(tmp_path):

@@ -49,7 +49,7 @@ FLAGS = [
 def evil_patients():
     """Patients with a column, categories and classes that would be code if they could."""
     frame = with_few_labels(patients(300), share=0.4)
-    frame = frame.rename(columns={"age": EVIL, "ward": '"><img src=x onerror=alert(2)>'})
+    frame = frame.rename(columns={"age": EVIL, "ward": '\u202e"><img src=x onerror=alert(2)>'})
     frame["city"] = frame["city"].map(lambda city: f"</svg>{EVIL}{city}" if city else city)
     frame["severity"] = frame["severity"].map(
         {"mild": EVIL, "moderate": "mo$_d$", "severe": "é 'q"}
@@ -193,6 +193,8 @@ def test_what_users_wrote_is_text(report):
     assert EVIL not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "<img" not in html
+    assert "\u202e" not in html  # which would turn the text around
+    assert r"\u202e&#34;&gt;&lt;img" in html
     assert "default-src &#39;none&#39;" in html
 
 

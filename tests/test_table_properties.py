@@ -153,7 +153,7 @@ def test_labels_are_those_that_were_written(labels, missing_label):
 
 
 @given(tables())
-@examples(100)
+@examples(200)
 def test_written_formulas_are_escaped_and_all_else_is_kept(frame):
     safe = escape_formulas(frame)
     assert safe.shape == frame.shape

@@ -23,7 +23,7 @@ _SHRINKAGE = 5.0  # rows by which the covariance of a class is drawn to that of 
 _NEIGHBORS = 1.0  # rows by which its mean is drawn to a parabola through all classes' means
 _LEAST_FREEDOM = 3.0
 _LOOSENESS = 2.0  # standard deviation of the linear tilt beforehand, k times that of degree k
-_MOST_STEPS = 50
+_MOST_STEPS = 100
 _CONVERGED = 1e-6
 _LEAST = 1e-9  # a share
 
@@ -133,14 +133,20 @@ def smooth_change(
     n_classes = len(start)
     basis = legvander(np.linspace(-1, 1, n_classes), n_classes - 1)[:, 1:]
     precision = np.square(np.arange(1, n_classes) / looseness)
-    tilt = np.zeros(n_classes - 1)
-    shares = start
+    tilt = before = np.zeros(n_classes - 1)
+    shares, size = start, 1.0
     for _ in range(_MOST_STEPS):
         slopes = (shares[:, None] * (basis - shares @ basis)).T
         gradient, information = score(shares, slopes)
         curvature = information + np.diag(precision)
         step = np.linalg.solve(curvature, gradient - precision * tilt)
-        tilt = tilt + step * min(1.0, 1 / np.abs(step).max())
+        # A step back that is not much shorter than the last would be followed by another one.
+        if step @ before < 0 and np.abs(step).max() > np.abs(before).max() / 2:
+            size /= 2
+        elif step @ before > 0:
+            size = min(1.0, 1.25 * size)
+        before = step * min(1.0, 1 / np.abs(step).max())
+        tilt = tilt + size * before
         exponent = basis @ tilt
         shares = start * np.exp(exponent - exponent.max())
         shares = shares / shares.sum()
