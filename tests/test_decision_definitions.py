@@ -153,6 +153,7 @@ def test_gains_count_each_row_once():
     [(1, 0.9, 1, True), (1, 1, 1, False), (0, 0, 1, False), (-1, 0, 1, False), (1, 3, 0, True)],
 )
 def test_a_gain_exceeds_its_error(mean, se, safety, exceeds):
+    assert Gain() == Gain(0.0, 0.0)
     assert Gain(mean, se).exceeds(safety) is exceeds
 
 
@@ -264,6 +265,14 @@ DECISIONS = {
 }
 
 
+# Where calibrated thresholds do not gain enough, the models' own take their place.
+DECISIONS["doubt, no gain"] = (
+    "auto",
+    AUTO,
+    [*DECISIONS["doubt"][2][:2], (0.26, AUTO.of_labels, 0.0, 1.0)],
+)
+
+
 def cuts_of(rule, calibration, own, task):
     _, shares, prior_share, own_share = rule
     if prior_share == 0:
@@ -282,7 +291,8 @@ def test_decisions_are_those_of_the_rules(name, task):
     held_out, (rows, *_) = scores()
     final = final_scores()
     baseline = np.random.default_rng(0).integers(0, 4, len(rows))
-    decision = decide(kind, task, held_out, final, PRIOR, found_shares, 0.0, baseline)
+    safety = 1e9 if name.endswith("no gain") else 0.0
+    decision = decide(kind, task, held_out, final, PRIOR, found_shares, safety, baseline)
     mean, deviation = np.mean(final.latent), np.std(final.latent)
     unlabeled = (final.latent - mean) / deviation
     expected, prior_share, slope = np.zeros(3), 0.0, 0.0

@@ -195,6 +195,7 @@ PROBLEMS = {
     "two classes": ([9, 14], 40, False, [0.7, 0.3]),
     "equal counts": ([8, 8, 8], 60, False, [0.5, 0.3, 0.2]),
     "nearly equal": ([8, 7, 8, 8], 60, False, [0.4, 0.3, 0.2, 0.1]),
+    "half short": ([9, 9, 3, 2], 50, False, [0.4, 0.3, 0.2, 0.1]),
     "one short": ([9, 9, 3, 9], 50, False, [0.4, 0.3, 0.2, 0.1]),
     "no label of a class": ([9, 6, 0, 4], 50, False, [0.4, 0.3, 0.2, 0.1]),
     "weights": ([9, 5, 4], 60, True, [0.5, 0.3, 0.2]),
@@ -231,6 +232,16 @@ def test_estimates_come_to_rest(seed):
     start = (counts + 1) / (counts.sum() + len(counts))
     errors = expected.standard_errors(found.shares, start)
     np.testing.assert_allclose(found.standard_error, errors, rtol=1e-3)
+
+
+def test_no_more_than_three_functions_of_the_odds_count():
+    labeled, codes, unlabeled, weights = rows([9, 8, 7, 9, 6], 60, False, 1)
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = (each + 3 * rng.normal(size=each.shape) for each in (labeled, unlabeled))
+    found = weigh_shares(labeled, codes, unlabeled)
+    expected = ByDefinition(labeled, codes, unlabeled, weights)
+    assert expected.d == 3
+    assert found.log_evidence == pytest.approx(expected.cases(expected.counts, None)[0], abs=1e-6)
 
 
 def test_labels_that_were_not_held_out_count():
@@ -342,7 +353,12 @@ def test_offsets_are_those_of_a_search(weighted, shares):
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("counts", [[6, 5, 4], [9, 0, 7], [120, 60, 40]])
+def test_offsets_end_somewhere():
+    odds = np.array([[-50.0, 50.0]] * 3)
+    np.testing.assert_allclose(offsets_at_shares(odds, np.array([0.5, 0.3, 0.2])), [12, -12])
+
+
+@pytest.mark.parametrize("counts", [[6, 1, 4], [9, 0, 7], [120, 60, 40]])
 @pytest.mark.parametrize("shares", [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.1, 0.9, 0.0]])
 def test_trust_in_shares_by_loops(counts, shares):
     held_out, codes, odds, _ = rows(counts, 30, False, 4)

@@ -22,6 +22,7 @@ from semiordinal._tables.encoding import TypedColumns
 from semiordinal._tables.options import TableOptions
 from semiordinal._tables.reading import TableError, TableFile
 from semiordinal._tables.target import TargetReading, read_labels, read_target
+from semiordinal._tables.text_stream import CheckedText
 from semiordinal._tables.training import read_training_table
 
 RNG = np.random.default_rng(0)
@@ -258,6 +259,27 @@ def test_text_with_nul_is_refused(tmp_path):
     with pytest.raises(TableError, match="utf-16-le"):
         TableFile(tmp_path / "t.csv").columns()
     assert TableFile(tmp_path / "t.csv", "utf-16-le").read().to_numpy().tolist() == [["1", "2"]]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("buffer", [1, 2, 7, 262_144])
+def test_a_carriage_return_amid_a_line_is_refused_unless_quoted(
+    tmp_path, monkeypatch, newline, buffer
+):
+    """pandas writes it without quotes, but ends a row there where it reads."""
+    read = CheckedText.read
+    monkeypatch.setattr(CheckedText, "read", lambda self, size=-1: read(self, buffer))
+    cells = [["a", "b\nc"], ["x", "\ry"], ['"', "1\r"], ["", "\r\n"]]
+    path = tmp_path / "t.csv"
+    lines = [",".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) for row in cells]
+    path.write_bytes(newline.join([*lines, ""]).encode())
+    assert TableFile(path).columns() == cells[0]
+    assert rows_of(path) == cells[1:]
+    path.write_bytes(newline.join(["a,b", "1,2", "3,x\ry", "4,5", ""]).encode())
+    with pytest.raises(TableError, match=r"t.csv' has a carriage return .* amid a line"):
+        TableFile(path).read()
+    path.write_bytes(b'a,"b\nc"\r1,2\r')  # where all lines end so, it is no more than that
+    assert rows_of(path) == [["1", "2"]]
 
 
 def parquet_with(path, frame: pd.DataFrame, metadata: bytes | None):

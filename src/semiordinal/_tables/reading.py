@@ -32,6 +32,7 @@ import pyarrow.parquet as pq
 from .._rows.parquet import to_frame
 from .._utils.text import join_names
 from .excel import SheetError, read_sheet, sheet_batches
+from .text_stream import CheckedText, UnclearTextError
 
 _CSV_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -192,7 +193,7 @@ class TableFile:
             self._open_at_names(self._first_line.n_blank_before) as stream,
             warnings.catch_warnings(),
             pd.read_csv(
-                _WithoutNul(stream, self._name),
+                CheckedText(stream),
                 sep=self._first_line.delimiter,
                 dtype=str,
                 keep_default_na=False,
@@ -238,7 +239,7 @@ class TableFile:
             delimiter = _find_delimiter(stream.read(len(line) + _SAMPLE_CHARACTERS))
         with self._open_at_names(n_blank) as stream:
             names = pd.read_csv(
-                _WithoutNul(stream, self._name),
+                CheckedText(stream),
                 sep=delimiter,
                 header=None,
                 nrows=1,
@@ -281,6 +282,8 @@ class TableFile:
             raise
         except SheetError as error:
             raise TableError(f"{self._name} cannot be read: {error}") from error
+        except UnclearTextError as error:
+            raise TableError(f"{self._name} {error}") from error
         except pd.errors.EmptyDataError as error:
             raise self._empty() from error
         except pd.errors.ParserWarning as error:
@@ -350,26 +353,6 @@ def _find_delimiter(sample: str) -> str:
 
     marks = [m for m in _DELIMITERS if m in names and (not rows or any(m in row for row in rows))]
     return max(marks, key=suits, default=_DELIMITERS[0])
-
-
-class _WithoutNul:
-    """A stream of text that ends in an error at a NUL, which no table holds."""
-
-    def __init__(self, stream: IO[str], name: str):
-        self._stream = stream
-        self._name = name
-
-    def read(self, size: int = -1) -> str:
-        text = self._stream.read(size)
-        if "\0" in text:
-            raise TableError(
-                f"{self._name} is not text: it holds NUL characters. If it is UTF-16, say so: "
-                "--encoding utf-16-le or utf-16-be."
-            )
-        return text
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._stream)
 
 
 def check_column(name: str, columns: Sequence[str], role: str) -> None:
