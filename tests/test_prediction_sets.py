@@ -149,6 +149,13 @@ def test_weights_for_what_chance_explains_change_nothing():
     assert (turned != plain).any()
 
 
+def test_two_labels_of_a_class_of_less_than_one_expected_are_no_chance():
+    codes, levels = np.repeat([0, 1], [58, 2]), np.repeat([0.5, 0.9], [58, 2])
+    weights = np.repeat([59.5 / 58, 0.5 / 2], [58, 2])
+    assert level_limits(levels, codes, weights, 2, 0.97)[0] == 0.5
+    assert level_limits(levels, codes, np.ones(60), 2, 0.97)[0] == 0.9
+
+
 def test_a_class_with_one_label_counts_as_not_covered():
     cumulative, codes = np.tile([0.3, 0.9], (20, 1)), np.r_[np.ones(18, int), 0, 2]
     assert np.isinf(held_out_limits(cumulative, codes, np.ones(20), 0.9)).all()
