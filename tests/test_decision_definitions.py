@@ -69,16 +69,15 @@ def test_scores_of_all_folds_are_on_one_scale():
     np.testing.assert_allclose(found.never[1], [means])
 
 
-def test_scores_of_different_rows_are_joined():
+def test_each_group_has_the_scores_that_are_meant_for_it():
     whole, _ = scores()
-    other, _ = scores(seed=1)
-    order = np.random.default_rng(0).permutation(4 * LAST)
-    other = replace(other, never=(np.array([3, LAST]), np.array([9.0, 0.5])))
-    joined = HeldOutScores.join([whole, other], order)
-    np.testing.assert_array_equal(joined.latent, np.r_[whole.latent, other.latent][order])
-    np.testing.assert_array_equal(joined.rows, np.r_[whole.rows, other.rows][order])
-    assert joined.never[0].tolist() == [LAST]  # never by any of them
-    np.testing.assert_allclose(joined.never[1], (whole.never[1] + 0.5) / 2)
+    others = {group: scores(seed=group + 1)[0] for group in np.unique(whole.groups).tolist()}
+    found = whole.with_groups(others)
+    for row, group in enumerate(whole.groups.tolist()):
+        assert found.latent[row] == others[group].latent[row]
+        np.testing.assert_array_equal(found.thresholds[row], others[group].thresholds[row])
+    np.testing.assert_array_equal(found.rows, whole.rows)
+    assert not np.array_equal(found.latent, whole.latent)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["no weights", "weights"])
