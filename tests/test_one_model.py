@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from cli_problems import ORDER, SEVERITIES, done, patients, refused, with_few_labels
 from semiordinal._judge import wording
@@ -97,6 +98,24 @@ def assessment(codes, predicted, floor, **others):
         name: HeldOutPredictions(np.array(codes), np.array(each)) for name, each in by_name.items()
     }
     return Assessment(["low", "mid", "high"], "absolute", held_out, np.arange(len(codes)))
+
+
+@pytest.mark.parametrize("n_rows", [10, 51, 400])
+def test_no_mistake_on_held_out_rows_is_no_promise(n_rows):
+    """With so many mistakes in the long run, no mistake in these rows is a chance of 5 %."""
+    codes = np.arange(n_rows) % 3
+    perfect = assessment(codes, codes, np.ones(n_rows, dtype=int))
+    assert "held out, the model made no mistake. Always" in wording.error_sentence(perfect)
+    told = wording.distance_sentence(perfect)
+    found = re.fullmatch(
+        r"Of 100 rows like these, up to (\d+) may be wrong \(95 % limit\): of (\d+) held-out ones "
+        r"none was\.",
+        told,
+    )
+    assert found
+    assert int(found[2]) == n_rows
+    limit = int(found[1]) / 100
+    assert binom.cdf(0, n_rows, limit) <= 0.05 < binom.cdf(0, n_rows, limit - 0.01)
 
 
 def test_sentences_tell_what_happened():

@@ -115,6 +115,19 @@ class Assessment:
         difference = self.model.errors(self.metric) - other.errors(self.metric)
         return mean_and_standard_error(difference, self.model.weights)
 
+    @property
+    def n_wrong(self) -> int:
+        """Held-out rows whose class the model did not predict."""
+        return int((self.model.codes != self.model.predicted).sum())
+
+    @property
+    def n_independent(self) -> float:
+        """How many rows of equal weight would say as much as the held-out ones do."""
+        weights = self.model.weights
+        if weights is None:
+            return float(len(self.rows))
+        return float(np.square(weights.sum()) / np.square(weights).sum())
+
     def shares_by_distance(self) -> Array:
         """Shares of rows that are exactly right, one class off, two, and so on: (K,)."""
         distances = np.abs(self.model.codes - self.model.predicted)

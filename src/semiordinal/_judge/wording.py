@@ -29,6 +29,7 @@ _EQUALS = {
     FLOOR: ("always predicting the same class", "Looking at the columns"),
 }
 _CLEAR = 2.0  # standard errors
+_CONFIDENCE = 0.95
 
 
 def estimate_text(estimate: MeanEstimate, metric: str = "MAE") -> str:
@@ -64,9 +65,10 @@ def error_sentence(assessment: Assessment) -> str:
         "MZE": f"is wrong for {own} of them",
         "MSE": f"has a mean squared error of {own} classes",
     }[metric]
+    what = f"{how} (± one standard error)" if assessment.n_wrong else "made no mistake"
     text = (
-        f"On labelled rows that were held out, the model {how} (± one standard error). Always "
-        f"predicting {floor_name(assessment)} would give {floor}."
+        f"On labelled rows that were held out, the model {what}. Always predicting "
+        f"{floor_name(assessment)} would give {floor}."
     )
     gain = assessment.change(FLOOR)
     if not -gain.mean > _CLEAR * gain.standard_error:  # nor where it is unknown
@@ -85,13 +87,33 @@ def error_name(assessment: Assessment) -> str:
 
 
 def distance_sentence(assessment: Assessment) -> str:
-    """How many of a hundred rows are right, and how far off the others are."""
+    """How many of a hundred rows are right, and how far off the others are.
+
+    Where no held-out row was wrong, that is no promise that none will be.
+    """
+    if not assessment.n_wrong:
+        most = math.ceil(100 * highest_rate(assessment.n_independent, _CONFIDENCE))
+        return (
+            f"Of 100 rows like these, up to {most} may be wrong ({100 * _CONFIDENCE:.0f} % limit): "
+            f"of {len(assessment.rows):,} held-out ones none was."
+        )
     counts = whole_percents(assessment.shares_by_distance())
     right, near, far = counts[0], counts[1], sum(counts[2:])
     text = f"Of 100 rows like these, {right} {_are(right)} exactly right, {near} one class off"
     if len(counts) > 2:
         text += f" and {far} further off"
     return f"{text}."
+
+
+def highest_rate(n_rows: float, confidence: float) -> float:
+    """The highest rate at which none of so many rows is as likely as one less the confidence.
+
+    Examples
+    --------
+    >>> round(highest_rate(59, 0.95), 3)
+    0.05
+    """
+    return float(1 - (1 - confidence) ** (1 / n_rows))
 
 
 def _are(number: int) -> str:
