@@ -37,6 +37,7 @@ from .._utils.checks import (
     check_seed,
     check_verbose,
 )
+from .._utils.seeds import draw_seed
 from .._utils.text import join_names, pluralize
 from .._utils.typing import Array, ClassWeight, Codes, CrossValidation, Members, Task
 from ..metrics import TASKS, expected_difference, population_weights
@@ -61,7 +62,6 @@ from .tuning import without_zero_weights
 
 _BLOCK = 4096  # rows that are predicted at a time
 _MOST_CELLS = 20_000_000  # of sparse rows that are made dense
-_LARGEST_SEED = 2**31 - 1
 _GAPS = "allow-nan"
 WITHOUT_SHARES = "without_shares"
 
@@ -253,7 +253,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         self._check_parameters()
         with fit_context(self):
             random = check_random_state(self.random_state)
-            draw = DrawPartial(int(self.max_unlabeled), int(random.randint(_LARGEST_SEED)))
+            draw = DrawPartial(int(self.max_unlabeled), draw_seed(random))
             rows = self._training_rows(X, y, sample_weight, X_unlabeled, draw)
             empty = EmptyClasses.find(rows.labels, rows.classes, self.class_prior, rows.n_unlabeled)
             if empty is not None:
@@ -265,7 +265,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             folds = stack_folds(
                 rows.labels.codes, without_zero_weights(self.cv, sample_weight), random
             )
-            seed = None if self.random_state is None else random.randint(_LARGEST_SEED)
+            seed = None if self.random_state is None else draw_seed(random)
             stack = fit_stack(
                 self.members,
                 self._as_fitted(matrix),

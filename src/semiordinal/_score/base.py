@@ -32,6 +32,7 @@ from .._rows.class_weights import check_class_weight, resolve_class_weight
 from .._rows.training import TrainingRows, fit_context, training_rows
 from .._utils.checks import check_count, check_flag, check_number, check_seed, check_verbose
 from .._utils.computing import blas_threads_for
+from .._utils.seeds import draw_seed
 from .._utils.text import as_written
 from .._utils.typing import Array, Correction
 from .._utils.warning import warn_caller
@@ -321,7 +322,7 @@ class BaseRiskClassifier(RiskParameters, BaseProbabilisticClassifier):
         """How to draw from the unlabelled rows, if at all."""
         if self.max_unlabeled is None:
             return None
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = draw_seed(self.random_state)
         return DrawPartial(int(self.max_unlabeled), seed)
 
     def _threshold_map(self, loss: OrdinalLoss, n_classes: int) -> ThresholdMap:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._decide import (
@@ -31,6 +31,7 @@ from .._rows.training import (
     weighted_labels,
 )
 from .._utils.checks import check_choice, check_count, check_seed
+from .._utils.seeds import draw_seed
 from .._utils.typing import Array, Codes, CrossValidation, Task, ThresholdRule
 from ..metrics import TASKS
 from .empty_classes import EmptyClasses
@@ -45,7 +46,6 @@ from .tuned import check_decision_parameters, check_unlabeled_rows
 from .tuning import Fold, training_folds
 
 _MOST_UNLABELED = 20_000  # are scored in fit; thresholds need no more
-_LARGEST_SEED = 2**31 - 1
 _WITHOUT_FOLDS = (
     "Thresholds are the model's own: no class has two labelled rows, so nothing could be held out "
     "to calibrate by."
@@ -266,7 +266,7 @@ class CalibratedOrdinalClassifier(MetaEstimatorMixin, BaseProbabilisticClassifie
         """As many unlabelled rows as are worth scoring."""
         if len(rows) <= _MOST_UNLABELED:
             return rows
-        seed = check_random_state(self.random_state).randint(_LARGEST_SEED)
+        seed = draw_seed(self.random_state)
         return rows[drawn_rows(len(rows), _MOST_UNLABELED, seed)]
 
     def _fit_and_decide(

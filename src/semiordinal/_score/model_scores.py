@@ -17,11 +17,10 @@ from sklearn.utils.validation import has_fit_parameter
 from .._decide import FinalScores, FoldModels, HeldOutScores, best_classes, mean_and_deviation
 from .._risk.losses import LOSSES
 from .._rows import RowLabels
+from .._utils.seeds import draw_seed
 from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from .tuning import Fold, check_training_part
-
-_LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -281,7 +280,7 @@ def seeded(model: Any, random_state: Any) -> Any:
         return model
     random = check_random_state(random_state)
     seeds = {
-        name: random.randint(_LARGEST_SEED)
+        name: draw_seed(random)
         for name, value in sorted(model.get_params().items())
         if name.split("__")[-1] == "random_state" and value is None
     }

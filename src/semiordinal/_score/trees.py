@@ -23,11 +23,11 @@ from .._utils.checks import (
     check_seed,
     is_count,
 )
+from .._utils.seeds import draw_seed
 from .._utils.text import as_written
 from .._utils.typing import Array, Task
 from ..metrics import TASKS
 
-_LARGEST_SEED = 2**31 - 1
 _MOST_BINS = 255  # that scikit-learn's boosting takes
 
 
@@ -283,7 +283,7 @@ class BoostingOrdinalClassifier(_IndicatorClassifier):
                 max_features=0.7,
                 max_bins=n_bins,
                 early_stopping=False,
-                random_state=random.randint(_LARGEST_SEED),
+                random_state=draw_seed(random),
             ).fit(_dense(X), indicator, weights)
             for indicator in indicators.T
         ]

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils import check_random_state
 
 from .._decide import (
     THRESHOLDS,
@@ -40,6 +39,7 @@ from .._utils.checks import (
 )
 from .._utils.computing import blas_threads_for
 from .._utils.progress import progress
+from .._utils.seeds import draw_seed
 from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from .base import BaseRiskClassifier, FittingProblem, removed_code
@@ -252,7 +252,7 @@ class BaseTunedClassifier(BaseProbabilisticClassifier):
         empty.place_thresholds(self, offsets, slope, get_loss(self.loss, self.margin).task)
 
     def _draw_seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return draw_seed(self.random_state)
 
     def _check_parameters(self) -> None:
         self._models()[0]._check_parameters()

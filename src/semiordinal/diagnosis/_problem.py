@@ -20,6 +20,7 @@ from .._risk.losses import get_loss
 from .._rows.class_shares import resolve_prior
 from .._rows.labels import encode_labels, known_codes, label_values
 from .._score import KernelOrdinalClassifierCV, LinearOrdinalClassifier, LinearOrdinalClassifierCV
+from .._utils.seeds import draw_seed
 from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from ..metrics import metric_for_task
@@ -95,7 +96,7 @@ class DiagnosisProblem:
             X, codes = X[rows], codes[rows]
         # Within parts of the rows "labels" would be those of the part.
         model.set_params(classes=labels.classes, missing_label=math.nan)
-        seed = int(random.randint(2**31))
+        seed = draw_seed(random)
         return cls(X, codes, labels.classes, prior, is_given, model, n_unlabeled, seed)
 
     @property

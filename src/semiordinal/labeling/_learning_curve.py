@@ -14,6 +14,7 @@ from .._judge.assessment import constant_class
 from .._judge.held_out import HeldOutPredictions
 from .._rows.labels import every_class_first, known_codes, label_values
 from .._utils.progress import progress
+from .._utils.seeds import draw_seed
 from .._utils.typing import Array, Codes
 from ..metrics import population_weights
 from ..model_selection import LabeledKFold
@@ -89,7 +90,7 @@ def learning_curve(
     title = f"Fitting to up to {n_train:,} of {len(labeled):,} labels"
     with progress(title, n_repeats * n_folds * len(sizes), verbose) as advance:
         for repeat in range(n_repeats):
-            splitter = LabeledKFold(n_folds, shuffle=True, random_state=int(random.randint(2**31)))
+            splitter = LabeledKFold(n_folds, shuffle=True, random_state=draw_seed(random))
             for train, held_out in splitter.split(own[:, None], own.astype(float)):
                 test = labeled[held_out]
                 test = test[position[test] >= 0]

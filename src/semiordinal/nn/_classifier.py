@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.utils import check_random_state
 from skorch.helper import predefined_split
 from torch import nn
 
@@ -19,6 +18,7 @@ from .._rows import MatrixRows, RowLabels, column_moments
 from .._rows.class_shares import resolve_prior
 from .._rows.training import TrainingRows, fit_context, training_rows
 from .._score.base import RiskParameters
+from .._utils.seeds import draw_seed
 from .._utils.typing import Array, Correction, Loss, Margin
 from ._callbacks import (
     EpochProgress,
@@ -48,7 +48,6 @@ from ._training import (
 )
 
 # Seeds of epochs are this one plus the epoch, and must stay in 63 bits.
-_LARGEST_SEED = 2**31 - 1
 
 
 class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
@@ -265,7 +264,7 @@ class NeuralOrdinalClassifier(RiskParameters, BaseProbabilisticClassifier):
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             risk = self._risk(rows, prior)
             run = describe_run(self, rows)
-            seed = int(check_random_state(self.random_state).randint(_LARGEST_SEED))
+            seed = draw_seed(self.random_state)
             if self.random_state is not None:
                 run["seed"] = seed
             checkpoint = None

@@ -14,13 +14,12 @@ from .._rows.training import fit_context, training_rows
 from .._score.tuning import check_cv, training_folds
 from .._utils.checks import check_flag, check_list, check_number
 from .._utils.progress import progress
+from .._utils.seeds import draw_seed
 from .._utils.typing import Array, Loss, Margin
 from ._classifier import NeuralOrdinalClassifier
 from ._parameters import check_parameters
 from ._search import NetworkSearch, settings_of
 from ._training import find_device
-
-_LARGEST_SEED = 2**31 - 1
 
 
 class NeuralOrdinalClassifierCV(BaseProbabilisticClassifier):
@@ -178,7 +177,7 @@ class NeuralOrdinalClassifierCV(BaseProbabilisticClassifier):
             )
             prior = resolve_prior(self.class_prior, rows.totals[0], rows.classes)
             random = check_random_state(self.random_state)
-            seed, fold_seed = random.randint(_LARGEST_SEED, size=2).tolist()
+            seed, fold_seed = draw_seed(random), draw_seed(random)
             folds = training_folds(rows.labels.codes, self.cv, 1, fold_seed, sample_weight)
             if not folds:
                 raise ValueError(

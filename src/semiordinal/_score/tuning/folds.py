@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..._utils.seeds import draw_seed
 from ..._utils.text import as_written
 from ..._utils.typing import Codes
 from ...model_selection import LabeledKFold
 
 DEFAULT_FOLDS = 5
-_LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,8 @@ def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> l
         random = check_random_state(random_state)
         splits = []
         for _ in range(n_repeats):
-            seed = random.randint(_LARGEST_SEED)
             splitter = LabeledKFold(
-                min(int(cv), most), shuffle=True, random_state=seed, missing_label=-1
+                min(int(cv), most), shuffle=True, random_state=draw_seed(random), missing_label=-1
             )
             splits.append(list(splitter.split(codes, codes)))
     elif hasattr(cv, "split"):

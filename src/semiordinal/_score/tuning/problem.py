@@ -16,8 +16,6 @@ from ..._risk.risks import Risk
 from ..._rows import RowLabels, Rows, RowsInMemory, dense_rows, latent_scores
 from ..._utils.typing import Array, Codes
 
-_LARGEST_SEED = 2**31 - 1
-
 
 def check_training_part(labels: RowLabels, n_classes: int) -> None:
     """Raise where the training rows of a fold lack a class."""
