@@ -118,6 +118,23 @@ def test_no_mistake_on_held_out_rows_is_no_promise(n_rows):
     assert binom.cdf(0, n_rows, limit) <= 0.05 < binom.cdf(0, n_rows, limit - 0.01)
 
 
+def test_the_limit_holds_whichever_class_the_wrong_rows_are_of():
+    """By a search over all ways to be wrong in two classes, of which one has few rows."""
+    counts, shares = np.array([5, 45]), np.array([0.6, 0.4])
+    codes = np.repeat([0, 1], counts)
+    row = (shares / counts)[codes]
+    held_out = {
+        name: HeldOutPredictions(codes, predicted, weights=row)
+        for name, predicted in {"auto": codes, FLOOR: np.zeros(50, dtype=int)}.items()
+    }
+    perfect = Assessment(["low", "high"], "absolute", held_out, np.arange(50))
+    limit = int(re.search(r"up to (\d+)", wording.distance_sentence(perfect))[1]) / 100
+    rates = np.stack(np.meshgrid(*[np.linspace(0, 0.999, 500)] * 2), axis=-1)
+    is_likely = np.prod((1 - rates) ** counts, axis=-1) >= 0.05
+    worst = (rates @ shares)[is_likely].max()
+    assert limit - 0.05 < worst <= limit
+
+
 def test_sentences_tell_what_happened():
     codes = [0, 0, 1, 1, 2, 2, 2, 2, 2, 2]
     good = assessment(codes, [0, 1, 1, 1, 2, 2, 2, 2, 2, 0], [1] * 10, linear=[1] * 10)

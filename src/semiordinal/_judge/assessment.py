@@ -121,12 +121,10 @@ class Assessment:
         return int((self.model.codes != self.model.predicted).sum())
 
     @property
-    def n_independent(self) -> float:
-        """How many rows of equal weight would say as much as the held-out ones do."""
+    def n_heaviest(self) -> float:
+        """How many rows there would be if all counted as much as the one that counts most."""
         weights = self.model.weights
-        if weights is None:
-            return float(len(self.rows))
-        return float(np.square(weights.sum()) / np.square(weights).sum())
+        return float(len(self.rows) if weights is None else weights.sum() / weights.max())
 
     def shares_by_distance(self) -> Array:
         """Shares of rows that are exactly right, one class off, two, and so on: (K,)."""

@@ -92,7 +92,7 @@ def distance_sentence(assessment: Assessment) -> str:
     Where no held-out row was wrong, that is no promise that none will be.
     """
     if not assessment.n_wrong:
-        most = math.ceil(100 * highest_rate(assessment.n_independent, _CONFIDENCE))
+        most = math.ceil(100 * highest_rate(assessment.n_heaviest, _CONFIDENCE))
         return (
             f"Of 100 rows like these, up to {most} may be wrong ({100 * _CONFIDENCE:.0f} % limit): "
             f"of {len(assessment.rows):,} held-out ones none was."
@@ -106,7 +106,11 @@ def distance_sentence(assessment: Assessment) -> str:
 
 
 def highest_rate(n_rows: float, confidence: float) -> float:
-    """The highest rate at which none of so many rows is as likely as one less the confidence.
+    """The highest share of wrong rows at which none of so many is still to be expected.
+
+    If more were wrong, it would be less likely than one less the confidence. Where rows count by
+    the shares of their classes, and ``n_rows`` is by the heaviest, this holds whichever class the
+    wrong ones are of: −log(1 − p) is convex, and a class of share π has π ``n_rows`` rows or more.
 
     Examples
     --------
