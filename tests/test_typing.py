@@ -23,7 +23,7 @@ from semiordinal._rows.kernel import KERNELS
 from semiordinal._score.tuning.criteria import CRITERIA
 from semiordinal._utils import typing
 from semiordinal.metrics import TASKS
-from semiordinal.model_selection import METRICS
+from semiordinal.model_selection._scorers import METRICS
 
 CLASSIFIERS = [name for name in semiordinal.__all__ if name.endswith(("Classifier", "CV"))]
 

@@ -14,7 +14,7 @@ from .._rows.class_order import ordered_probabilities
 from .._rows.labels import encode_labels
 from .._utils.typing import Array, Codes
 from ..metrics import TASKS, quadratic_kappa, task_error, task_losses
-from ..model_selection import Split
+from ..model_selection._splitters import Split
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from .._utils.text import join_names, pluralize
-from ..model_selection import LabeledKFold, Split
+from ..model_selection import LabeledKFold
+from ..model_selection._splitters import Split
 from .chosen import read_chosen
 from .columns import ColumnChoice, ColumnOptions, choose_columns, to_numbers
 from .encoding import table_pipeline, typed_columns

@@ -10,7 +10,7 @@ import numpy as np
 from .._rows.labels import every_class_first
 from .._utils.typing import Array
 from ..metrics import mean_and_standard_error
-from ..model_selection import Split
+from ..model_selection._splitters import Split
 from ._gain import UnlabeledGain
 from ._problem import DiagnosisProblem, Rows, cross_validate, row_losses, split_labels
 

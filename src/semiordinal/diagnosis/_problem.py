@@ -24,7 +24,8 @@ from .._utils.seeds import draw_seed
 from .._utils.text import as_written
 from .._utils.typing import Array, Codes
 from ..metrics import metric_for_task
-from ..model_selection import LabeledKFold, Split
+from ..model_selection import LabeledKFold
+from ..model_selection._splitters import Split
 
 _REQUIRED_PARAMETERS = (
     "unlabeled_weight",

@@ -13,7 +13,8 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from ..._decide import Gain
 from ..._utils.text import as_written
 from ..._utils.typing import Array
-from ...model_selection import METRICS, OrdinalScorer
+from ...model_selection import OrdinalScorer
+from ...model_selection._scorers import METRICS
 from .criteria import Criterion
 from .problem import FoldScores, TuningRows
 
