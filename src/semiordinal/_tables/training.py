@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from .._utils.text import join_names, pluralize
 from ..model_selection import LabeledKFold
-from ..model_selection._splitters import Split
+from ..model_selection._splitters import Split, most_folds
 from .chosen import read_chosen
 from .columns import ColumnChoice, ColumnOptions, choose_columns, to_numbers
 from .encoding import table_pipeline, typed_columns
@@ -85,12 +85,11 @@ class TrainingTable:
 
     def folds(self, seed: int) -> list[Split]:
         """Splits for cross-validation; none if the labels are too few."""
-        # The only label of a class is never held out.
-        n_held_out = sum(count for count in self.target.counts.values() if count > 1)
-        if not n_held_out:
+        most = most_folds(self.target.counts.values())
+        if not most:
             return []
         n_folds = _MORE_FOLDS if self.n_labeled <= _FEW_LABELS else _FOLDS
-        splitter = LabeledKFold(min(n_folds, n_held_out), shuffle=True, random_state=seed)
+        splitter = LabeledKFold(min(n_folds, most), shuffle=True, random_state=seed)
         return list(splitter.split(self.frame, self.target.codes))
 
     def summary(self) -> dict[str, Any]:

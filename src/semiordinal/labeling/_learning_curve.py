@@ -18,6 +18,7 @@ from .._utils.seeds import draw_seed
 from .._utils.typing import Array, Codes
 from ..metrics import population_weights
 from ..model_selection import LabeledKFold
+from ..model_selection._splitters import most_folds
 from ._models import ModelRows
 
 _SHARES = (0.25, 0.5, 1.0)  # of the labels of a training part
@@ -69,7 +70,7 @@ def learning_curve(
     if len(unlabeled) > _MOST_UNLABELED:
         unlabeled = np.sort(random.choice(unlabeled, _MOST_UNLABELED, replace=False))
     labeled = np.flatnonzero(codes >= 0)
-    n_folds = min(_MOST_FOLDS, int(np.bincount(codes[labeled]).max()))
+    n_folds = min(_MOST_FOLDS, most_folds(np.bincount(codes[labeled])))
     model = clone(rows.model)
     known = model.get_params()
     model.set_params(

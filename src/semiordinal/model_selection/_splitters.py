@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -147,6 +147,19 @@ class LabeledKFold(_LabeledSplitter):
         fold = np.empty(len(codes), dtype=np.intp)
         fold[order[np.argsort(codes[order], kind="stable")]] = np.arange(len(codes)) % self.n_splits
         return list(PredefinedSplit(fold).split())
+
+
+def most_folds(counts: Iterable[int]) -> int:
+    """Into how many folds the labelled rows of classes can be dealt: as many as can be held out.
+
+    The only row of a class cannot.
+
+    Examples
+    --------
+    >>> most_folds([2, 3, 1])
+    5
+    """
+    return int(sum(count for count in counts if count > 1))
 
 
 class LabeledGroupKFold(BaseCrossValidator):

@@ -13,6 +13,7 @@ from ..._utils.seeds import draw_seed
 from ..._utils.text import as_written
 from ..._utils.typing import Codes
 from ...model_selection import LabeledKFold
+from ...model_selection._splitters import most_folds
 
 DEFAULT_FOLDS = 5
 
@@ -57,8 +58,8 @@ def labeled_folds(codes: Codes, cv: Any, n_repeats: int, random_state: Any) -> l
     [0 3] [1 2]
     [1 2] [0 3]
     """
-    most = int(np.bincount(codes[codes >= 0]).max())
-    if most < 2:
+    most = most_folds(np.bincount(codes[codes >= 0]))
+    if not most:
         return []
     if isinstance(cv, str):
         return _each_alone(codes)
