@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from cli_problems import ORDER, SEVERITIES, done, patients, refused, with_few_labels
+from semiordinal import LinearOrdinalClassifierCV
 from semiordinal._judge import wording
 from semiordinal._judge.assessment import FLOOR, Assessment
 from semiordinal._judge.held_out import HeldOutPredictions
@@ -153,6 +155,36 @@ def test_sentences_tell_what_happened():
     assert "chance" not in wording.change_sentence(worse)
     close = assessment(codes, [1] * 9 + [2], [1] * 10, linear=[1] * 10)
     assert "too little to tell from chance" in wording.change_sentence(close)
+
+
+def test_order_shows_what_errors_do_not():
+    """Most rows are of one class, which is predicted for all; yet the others have higher scores."""
+    codes, floor = np.repeat([0, 1, 2], [40, 6, 4]), np.zeros(50, dtype=int)
+    above = np.linspace(0.1, 0.4, 50)  # P(y > 0), and half as much of y > 1
+    cumulative = 1 - np.column_stack([above, above / 2])
+    for scores, share in ((cumulative, "100 %"), (cumulative[::-1], None)):
+        own = HeldOutPredictions(codes, floor, scores)
+        by_name = {"auto": own, FLOOR: HeldOutPredictions(codes, floor)}
+        told = wording.error_sentence(
+            Assessment(["low", "mid", "high"], "absolute", by_name, np.arange(50))
+        )
+        assert ("nothing shows that the columns" in told) == (share is None)
+        assert share is None or f"above the other in {share} of cases" in told
+
+
+@pytest.mark.parametrize("n_labeled", [20, 60])
+def test_columns_that_say_nothing_are_rarely_said_to(n_labeled):
+    """And those that do, mostly are, with 60 labels."""
+    n_said = {0.0: 0, 1.5: 0}
+    for seed, effect in itertools.product(range(20), n_said):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n_labeled, 4))
+        y = np.digitize(effect * X[:, 0] + rng.logistic(size=n_labeled), [-1.2, -0.3, 0.5, 1.4])
+        model = LinearOrdinalClassifierCV(random_state=0).fit(X, y)
+        told = wording.error_sentence(Assessment.from_estimator(model))
+        n_said[effect] += "nothing shows" not in told
+    assert n_said[0.0] <= 4  # of 20; one is to be expected, more than four in 3 of 1,000 cases
+    assert n_said[1.5] >= (16 if n_labeled == 60 else 4)
 
 
 def test_tasks_by_their_names(tmp_path):

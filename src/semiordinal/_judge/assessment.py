@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.stats import kendalltau
 
 from .._decide import best_classes
 from .._risk.losses import get_loss
@@ -15,6 +16,7 @@ from ..metrics import (
     TASKS,
     ExpectedDifference,
     MeanEstimate,
+    concordance,
     mean_and_standard_error,
     metric_for_task,
 )
@@ -35,6 +37,16 @@ class ClassRecall:
     n_rows: int
     n_found: int
     n_near: int  # found, or one class off
+
+
+class OrderEstimate(NamedTuple):
+    """A share of pairs of rows of different classes that are in the right order.
+
+    ``p_value`` is that of Kendall's test: how likely so many were if scores said nothing.
+    """
+
+    share: float
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,22 @@ class Assessment:
         other = self.predictions[against]
         difference = self.model.errors(self.metric) - other.errors(self.metric)
         return mean_and_standard_error(difference, self.model.weights)
+
+    def order(self) -> OrderEstimate:
+        """How often the higher of two held-out rows is put above the other.
+
+        By the expected class where there are probabilities, else by the predicted one. The only
+        row of a class does not count: the models may have seen it.
+        """
+        held_out = self.model.take(np.bincount(self.model.codes)[self.model.codes] > 1)
+        if not len(held_out.codes):
+            return OrderEstimate(0.5, 1.0)
+        scores: Array = held_out.predicted.astype(float)
+        if held_out.cumulative is not None:
+            scores = -held_out.cumulative.sum(axis=1)
+        test = kendalltau(held_out.codes, scores, alternative="greater")
+        share = concordance(held_out.codes, scores, held_out.weights)
+        return OrderEstimate(share, float(np.nan_to_num(test.pvalue, nan=1.0)))
 
     @property
     def n_wrong(self) -> int:
@@ -217,8 +245,15 @@ class Assessment:
             )
         task = task_of(estimator)
         probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
-        by_name = {"model": best_classes(probabilities, task), FLOOR: _constants(codes, task)}
         weights = getattr(estimator, "held_out_weights_", None)  # not in older files
+        # That of all rows: by the others' labels it would change with each row that is left out,
+        # where two classes are nearly as good, and always to the wrong side.
+        totals = np.bincount(codes, weights, len(classes))
+        floor = constant_class(codes, len(classes), task, totals / totals.sum())
+        by_name = {
+            "model": best_classes(probabilities, task),
+            FLOOR: np.full(len(codes), floor),
+        }
         rows = np.arange(len(codes))
         return cls(classes, task, _same_rows(codes, by_name, cumulative, weights), rows)
 
@@ -281,14 +316,6 @@ def _same_rows(
         name: HeldOutPredictions(codes, each, cumulative if name == first else None, weights)
         for name, each in predicted.items()
     }
-
-
-def _constants(codes: Codes, task: str) -> Codes:
-    """For each row, the class of the least error for all others."""
-    n_classes = int(codes.max()) + 1
-    counts = np.bincount(codes)
-    of_others = counts - np.eye(n_classes)  # (the row's class, class)
-    return np.asarray(best_classes(of_others, task)[codes])
 
 
 def constant_class(codes: Codes, n_classes: int, task: str, shares: Array | None = None) -> int:

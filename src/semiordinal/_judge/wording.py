@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics import MeanEstimate
-from .assessment import FLOOR, Assessment
+from .assessment import FLOOR, Assessment, OrderEstimate
 
 _CONSTANTS = {
     "absolute": "the median class",
@@ -29,6 +29,7 @@ _EQUALS = {
     FLOOR: ("always predicting the same class", "Looking at the columns"),
 }
 _CLEAR = 2.0  # standard errors
+_UNLIKELY = 0.025  # by chance, which is the same on one side
 _CONFIDENCE = 0.95
 
 
@@ -71,9 +72,30 @@ def error_sentence(assessment: Assessment) -> str:
         f"{floor_name(assessment)} would give {floor}."
     )
     gain = assessment.change(FLOOR)
-    if not -gain.mean > _CLEAR * gain.standard_error:  # nor where it is unknown
-        text += " So nothing shows that the columns say anything about the class."
-    return text
+    if -gain.mean > _CLEAR * gain.standard_error:
+        return text
+    return f"{text} {_order_sentence(assessment.order())}"  # nor where it is unknown
+
+
+def _order_sentence(order: OrderEstimate) -> str:
+    """Whether the columns say anything about the class, where errors do not show it.
+
+    A model can tell which of two rows is the higher and yet be no better than the class that most
+    rows are near to.
+
+    Examples
+    --------
+    >>> _order_sentence(OrderEstimate(0.72, 0.002))[:52]
+    'That is no clear gain. But of two rows of different '
+    """
+    if not order.p_value < _UNLIKELY:
+        return "So nothing shows that the columns say anything about the class."
+    share = f"{order.share:.0%}".replace("%", " %")
+    return (
+        "That is no clear gain. But of two rows of different classes the model puts the higher one "
+        f"above the other in {share} of cases, where guessing would in 50 %: the columns do say "
+        "something about the class."
+    )
 
 
 def equal_name(assessment: Assessment) -> str:

@@ -155,7 +155,7 @@ def describe_stack(
         f"{_CONSTANTS[task]} is {_format(floor)}.",
     ]
     if stack["error"] >= floor["error"] and not is_weighted:
-        sentences.append("So nothing shows that the columns say anything about the class.")
+        sentences.append("So it predicts no better than that.")
     sentences += [f"{name} was left out: {reason}." for name, reason in omitted.items()]
     return " ".join(sentences)
 
