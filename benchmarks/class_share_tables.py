@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from semiordinal._utils.files import atomic_write
 
 CASES = {
     ("random", True): "labels and the unlabelled rows agree with the class shares given",
@@ -14,27 +18,80 @@ CASES = {
     ("equal", False): "not drawn at random either",
 }
 DRAW = ["drawn", "n_labeled", "repetition", "set"]
+INTERVAL_METHODS = ("moments", "em", "prediction_powered", "ppi-python", "QuaPy EMQ")
 
 
-def print_tables(records: list[dict], figure: Path | None) -> None:
-    failed = [record for record in records if "failed" in record]
-    for record in failed:
-        print(f"failed: {record}")
-    table = pd.DataFrame([record for record in records if "failed" not in record])
+def read_tables(results: Path) -> dict[str, pd.DataFrame]:
+    """A table for each part, from a folder of records, or of the tables of such."""
+    if any(results.glob("*.csv")):
+        return {path.stem: pd.read_csv(path) for path in sorted(results.glob("*.csv"))}
+    records = [json.loads(path.read_text()) for path in sorted(results.glob("*/*/*.json"))]
+    if not records:
+        raise SystemExit(f"There are no records in {str(results)!r}.")
+    for record in records:
+        if "failed" in record:
+            print(f"failed: {record}")
+    made = [record for record in records if "failed" not in record]
+    tables = {}
+    for part in sorted({record["part"] for record in made}):
+        rows = [record for record in made if record["part"] == part]
+        if part == "intervals":
+            rows = [row for record in rows for row in rows_of_intervals(record)]
+        for row in rows:
+            if "sentence" in row:
+                row["named"] = named_case(row.pop("sentence"))
+        tables[part] = pd.DataFrame(rows).drop(columns="part")
+    return tables
+
+
+def named_case(sentence: str) -> str:
+    """Which case a sentence on class shares names, such as "random, right"; empty for none."""
+    found = [
+        f"{drawn}, {kind(right)}" for (drawn, right), text in CASES.items() if text in sentence
+    ]
+    return found[0] if found else ""
+
+
+def kind(is_right: bool) -> str:
+    return "right" if is_right else "wrong"
+
+
+def rows_of_intervals(record: dict) -> Iterator[dict]:
+    """How the intervals of each method fare in a record."""
+    truth = np.array(record["truth"])
+    for method in INTERVAL_METHODS:
+        if method in record:
+            shares, low, high = np.array(record[method])
+            yield {
+                **{key: record[key] for key in ("part", *DRAW)},
+                "method": method,
+                "coverage": ((low <= truth) & (truth <= high)).mean(),
+                "width": (high - low).mean(),
+                "distance": np.abs(shares - truth).sum() / 2,
+                "said_random": record["random"],
+            }
+
+
+def write_tables(tables: dict[str, pd.DataFrame], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, table in tables.items():
+        with atomic_write(folder / f"{part}.csv", force=True) as temporary:
+            table.round(5).to_csv(temporary, index=False)
+
+
+def print_tables(tables: dict[str, pd.DataFrame], figure: Path | None) -> None:
     pd.set_option("display.width", 200)
-    for part, show in (
-        ("errors", print_errors),
-        ("printed", print_printed),
-        ("average", print_printed),
-        ("intervals", print_intervals),
-    ):
-        rows = table[table["part"] == part].dropna(axis=1, how="all")
-        if len(rows):
-            print(f"\n== {part}: {len(rows)} records")
-            show(rows)
-    errors = table[table["part"] == "errors"]
+    show = {
+        "errors": print_errors,
+        "printed": print_printed,
+        "average": print_printed,
+        "intervals": print_intervals,
+    }
+    for part, table in tables.items():
+        print(f"\n== {part}: {len(table)} records")
+        show[part](table)
     if figure is not None:
-        draw_study(errors, figure)
+        draw_study(tables["errors"], figure)
 
 
 def changes(errors: pd.DataFrame, base: str) -> pd.DataFrame:
@@ -88,29 +145,22 @@ def print_names(errors: pd.DataFrame) -> None:
     errors = errors[errors["given"].isin(["right", "uniform", "reversed", "off-30"])]
     # Shares that are wrong in name only, such as uniform ones of classes of equal size.
     errors = errors[(errors["given"] == "right") | (errors["distance"] > 0.1)]
-    rows = []
-    for record in errors.to_dict("records"):
-        expected = CASES[record["drawn"], record["given"] == "right"]
-        said = [case for case, text in CASES.items() if text in record["sentence"]]
-        kind = "right" if record["given"] == "right" else "wrong"
-        said_kind = [is_right == (kind == "right") for _, is_right in said]
-        rows.append(
-            {
-                "set": record["set"],
-                "case": f"{record['drawn']}, {kind}",
-                "given": record["given"],
-                "named": expected in record["sentence"],
-                "shares named": any(said_kind),
-            }
-        )
-    table = pd.DataFrame(rows)
+    case = errors["drawn"] + np.where(errors["given"] == "right", ", right", ", wrong")
+    named = errors["named"].fillna("")
+    table = errors.assign(
+        case=case,
+        is_named=named == case,
+        shares_named=named.str.split(", ").str[-1] == case.str.split(", ").str[-1],
+    )
     print("\nCase named rightly, of draws; and whether shares are right, of draws (200 labels):")
     for name, group in (("all sets", table), *table.groupby("set")):
         cells = []
         for case, part in group.groupby("case"):
-            cells.append(f"{case}: {part['named'].sum()}/{part['shares named'].sum()}/{len(part)}")
+            cells.append(
+                f"{case}: {part['is_named'].sum()}/{part['shares_named'].sum()}/{len(part)}"
+            )
         print(f"  {name:20s} " + "   ".join(cells))
-    print(table.groupby(["case", "given"])["named"].agg(["sum", "size"]).to_string())
+    print(table.groupby(["case", "given"])["is_named"].agg(["sum", "size"]).to_string())
 
 
 def print_printed(rows: pd.DataFrame) -> None:
@@ -141,30 +191,9 @@ def print_printed(rows: pd.DataFrame) -> None:
     print(by_set.T.to_string())
 
 
-def print_intervals(rows: pd.DataFrame) -> None:
-    methods = ["moments", "em", "prediction_powered", "ppi-python", "QuaPy EMQ"]
-    found = []
-    for record in rows.to_dict("records"):
-        truth = np.array(record["truth"])
-        for method in methods:
-            if not isinstance(record.get(method), list):
-                continue
-            shares, low, high = np.array(record[method])
-            found.append(
-                {
-                    "drawn": record["drawn"],
-                    "labels": record["n_labeled"],
-                    "method": method,
-                    "set": record["set"],
-                    "coverage": ((low <= truth) & (truth <= high)).mean(),
-                    "width": (high - low).mean(),
-                    "distance": np.abs(shares - truth).sum() / 2,
-                    "random": record["random"],
-                }
-            )
-    table = pd.DataFrame(found)
-    keys = ["drawn", "labels", "method"]
-    summary = table.groupby(keys)[["coverage", "width", "distance", "random"]].mean()
+def print_intervals(table: pd.DataFrame) -> None:
+    keys = ["drawn", "n_labeled", "method"]
+    summary = table.groupby(keys)[["coverage", "width", "distance", "said_random"]].mean()
     summary["least of a set"] = table.groupby([*keys, "set"])["coverage"].mean().groupby(keys).min()
     summary["tables"] = table.groupby(keys).size()
     print(summary.round(3).to_string())

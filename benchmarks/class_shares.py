@@ -1,7 +1,7 @@
 """Class shares that are right, wrong or not known: what they do, and what is said of them.
 
     python benchmarks/class_shares.py run --data FOLDER --results FOLDER    # goes on with the rest
-    python benchmarks/class_shares.py report --results FOLDER [--figure FILE]
+    python benchmarks/class_shares.py report --results FOLDER [--csv FOLDER] [--figure FILE]
 
 Every set of at least 1,000 rows, and a made one. A record is one file. There are four parts:
 
@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from class_share_tables import print_tables
+from class_share_tables import print_tables, read_tables, write_tables
 from draws import MOST_TEST, MOST_UNLABELED, SUFFIX, TEST_SHARE, draw, merge_rare, read, set_names
 from threadpoolctl import threadpool_limits
 
@@ -356,8 +356,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def report(arguments: argparse.Namespace) -> None:
-    records = [json.loads(path.read_text()) for path in arguments.results.glob("*/*/*.json")]
-    print_tables(records, arguments.figure)
+    tables = read_tables(arguments.results)
+    if arguments.csv is not None:
+        write_tables(tables, arguments.csv)
+    print_tables(tables, arguments.figure)
 
 
 def main() -> None:
@@ -379,6 +381,7 @@ def main() -> None:
     reporting = commands.add_parser("report")
     reporting.set_defaults(command=report)
     reporting.add_argument("--results", type=Path, required=True)
+    reporting.add_argument("--csv", type=Path, help="folder for a table of each part")
     reporting.add_argument("--figure", type=Path)
     arguments = parser.parse_args()
     arguments.command(arguments)
