@@ -71,6 +71,18 @@ def test_what_is_said_of_each_case():
     assert shares_reason(evidence, "estimate", 1000, CLASSES).endswith("estimated shares are used.")
 
 
+def test_equal_numbers_of_labels_are_the_reason_where_rows_show_nothing():
+    """Scores that say next to nothing of the class, so that any shares fit the rows."""
+    rng = np.random.default_rng(0)
+    unlabeled = rng.normal(scale=0.1, size=(500, 1)) + np.array([-1.0, 0.0, 1.0])
+    reasons = {"as many of each class": [10, 10, 10, 10], "": [8, 14, 9, 9]}
+    for reason, counts in reasons.items():
+        codes = np.repeat(np.arange(4), counts)
+        labeled = rng.normal(scale=0.1, size=(40, 1)) + np.array([-1.0, 0.0, 1.0])
+        said = weigh_shares(labeled, codes, unlabeled).sentence(CLASSES)
+        assert said.endswith(f"there are {reason}.") if reason else said == ""
+
+
 def test_counts_have_the_probabilities_of_draws():
     """Of draws in which every class has a label, by a sum over all of them."""
     shares, n_labels = np.array([0.6, 0.3, 0.1]), 7

@@ -64,6 +64,8 @@ class ShareEvidence:
     same_by_class : float
         The probability that the rows have the shares of labels that were collected class by
         class, where given shares are wrong, or none are given.
+    as_many_of_each : bool
+        Whether all classes have as many labels, or one fewer.
     """
 
     given: Array | None
@@ -71,6 +73,7 @@ class ShareEvidence:
     estimate: ShareEstimate
     log_evidence: dict[tuple[bool, bool], float]
     same_by_class: float = 0.0
+    as_many_of_each: bool = False
 
     @cached_property
     def probabilities(self) -> dict[tuple[bool, bool], float]:
@@ -157,11 +160,14 @@ class ShareEvidence:
 
     def _sentence_without_shares(self, classes: NDArray[Any]) -> str:
         worst = int(np.abs(self.estimate.shares - self.of_labels).argmax())
-        return (
-            "The labelled rows do not look like a random draw of the rows: "
+        low, high = (end[worst] for end in self.estimate.interval())
+        why = (
             f"{self.of_labels[worst]:.0%} of them are class {classes[worst]}, and about "
-            f"{self._estimate_of(worst)} of the unlabelled rows."
+            f"{self._estimate_of(worst)} of the unlabelled rows"
         )
+        if self.as_many_of_each and low <= self.of_labels[worst] <= high:
+            why = "there are as many of each class"
+        return f"The labelled rows do not look like a random draw of the rows: {why}."
 
     def _estimate_of(self, code: int) -> str:
         low, high = self.estimate.interval()
@@ -298,6 +304,7 @@ def weigh_shares(
         moments.estimate(smooth),
         log_evidence,
         float(np.exp(same - same_or_any)),
+        bool(np.ptp(np.round(counts)) <= 1),
     )
 
 
