@@ -33,13 +33,12 @@ from ._packing.objects import package_of, replace_parts, short_name
 from ._packing.payload import (
     check_array_uses,
     check_uncompressed,
-    full_name,
     read_schema,
     rename_types,
-    typed_nodes,
 )
 from ._packing.signatures import check_key, is_signed, signature
 from ._packing.trial import check_part, check_predictions
+from ._packing.types import TRUSTED_TYPES, import_path, stored_name, unknown_types
 from ._rows.class_order import class_order
 from ._utils.files import atomic_write
 
@@ -57,106 +56,6 @@ __all__ = [
 SUFFIX = ".semiordinal"
 SCHEMA = 1
 
-# Names of our classes in model files, and where the classes are imported from. Files must
-# outlive any move of a module, so no name is ever taken out, and a class that moves keeps its own.
-_CLASS_PATHS = {
-    "semiordinal.AutoOrdinalClassifier": "semiordinal.AutoOrdinalClassifier",
-    "semiordinal.BoostingOrdinalClassifier": "semiordinal.BoostingOrdinalClassifier",
-    "semiordinal.CalibratedOrdinalClassifier": "semiordinal.CalibratedOrdinalClassifier",
-    "semiordinal.KernelOrdinalClassifier": "semiordinal.KernelOrdinalClassifier",
-    "semiordinal.KernelOrdinalClassifierCV": "semiordinal.KernelOrdinalClassifierCV",
-    "semiordinal.LinearOrdinalClassifier": "semiordinal.LinearOrdinalClassifier",
-    "semiordinal.LinearOrdinalClassifierCV": "semiordinal.LinearOrdinalClassifierCV",
-    "semiordinal.NeuralOrdinalClassifierCV": "semiordinal.NeuralOrdinalClassifierCV",
-    "semiordinal.OrdinalSelfTraining": "semiordinal.OrdinalSelfTraining",
-    "semiordinal.StoredBoosting": "semiordinal._packing.boosting.StoredBoosting",
-    "semiordinal.StoredForest": "semiordinal._packing.forests.StoredForest",
-    "semiordinal.StoredNetwork": "semiordinal.nn._stored.StoredNetwork",
-    "semiordinal.TransductiveOrdinalClassifier": "semiordinal.TransductiveOrdinalClassifier",
-    "semiordinal.TreeOrdinalClassifier": "semiordinal.TreeOrdinalClassifier",
-    "semiordinal.TypedColumns": "semiordinal._tables.encoding.TypedColumns",
-}
-_STORED_NAMES = {name.rpartition(".")[2]: name for name in _CLASS_PATHS}
-# The names in the first files, which were those of private modules.
-_CLASS_PATHS |= {
-    f"semiordinal.{module}.{name}": _CLASS_PATHS[_STORED_NAMES[name]]
-    for module, name in (
-        ("baselines.self_training", "OrdinalSelfTraining"),
-        ("baselines.transductive", "TransductiveOrdinalClassifier"),
-        ("estimators.kernel", "KernelOrdinalClassifier"),
-        ("estimators.linear", "LinearOrdinalClassifier"),
-        ("estimators.tuned", "KernelOrdinalClassifierCV"),
-        ("estimators.tuned", "LinearOrdinalClassifierCV"),
-        ("nn.stored", "StoredNetwork"),
-        ("tables.encoding", "TypedColumns"),
-    )
-}
-# Every type that may be in a model file, by its full name. Those whose compiled code trusts its
-# arrays are not among them. Decision trees are packed, see below; search trees are refused, and
-# so are classifiers on graphs of neighbours.
-TRUSTED_TYPES = frozenset(
-    {
-        *_CLASS_PATHS,
-        "builtins.bool",
-        "builtins.dict",
-        "builtins.float",
-        "builtins.int",
-        "builtins.list",
-        "builtins.slice",
-        "builtins.str",
-        "builtins.tuple",
-        "numpy.bool",
-        "numpy.bool_",
-        "numpy.dtype",
-        "numpy.float32",
-        "numpy.float64",
-        "numpy.int32",
-        "numpy.int64",
-        "numpy.ndarray",
-        "numpy.object_",
-        "numpy.str_",
-        "numpy.uint8",
-        "scipy.sparse._csr.csr_array",
-        "scipy.sparse._csr.csr_matrix",
-        # Transformers whose arrays NumPy reads, which checks their sizes; no compiled code does.
-        "sklearn.compose._column_transformer.ColumnTransformer",
-        "sklearn.compose._column_transformer._RemainderColsList",  # in scikit-learn 1.6
-        "sklearn.decomposition._pca.PCA",
-        "sklearn.decomposition._truncated_svd.TruncatedSVD",
-        "sklearn.feature_selection._variance_threshold.VarianceThreshold",
-        "sklearn.impute._base.MissingIndicator",
-        "sklearn.impute._base.SimpleImputer",
-        "sklearn.kernel_approximation.RBFSampler",
-        "sklearn.pipeline.FeatureUnion",
-        "sklearn.pipeline.Pipeline",
-        "sklearn.preprocessing._data.Binarizer",
-        "sklearn.preprocessing._data.MaxAbsScaler",
-        "sklearn.preprocessing._data.MinMaxScaler",
-        "sklearn.preprocessing._data.Normalizer",
-        "sklearn.preprocessing._data.PowerTransformer",
-        "sklearn.preprocessing._data.QuantileTransformer",
-        "sklearn.preprocessing._data.RobustScaler",
-        "sklearn.preprocessing._data.StandardScaler",
-        "sklearn.preprocessing._encoders.OneHotEncoder",
-        "sklearn.preprocessing._encoders.OrdinalEncoder",
-        "sklearn.preprocessing._function_transformer.FunctionTransformer",  # without a function
-    }
-)
-# What skops may do with them. Absent are the kinds of node that name functions and methods.
-_TRUSTED_NODES = frozenset(
-    {
-        "DTypeNode",
-        "DictNode",
-        "JsonNode",
-        "ListNode",
-        "NdArrayNode",
-        "ObjectNode",
-        "SliceNode",
-        "SparseMatrixNode",
-        "TupleNode",
-        "TypeNode",
-    }
-)
 # Parts of models, wherever in them they are, that are turned into arrays by ``pack`` of a module,
 # and what stands for them in files, which ``unpack`` checks and turns back.
 _FORESTS, _BOOSTING, _NETWORKS = "._packing.forests", "._packing.boosting", ".nn._stored"
@@ -248,7 +147,7 @@ def save(
             packed = replace_parts(packed, replacement)
     except ValueError as error:
         raise ModelFileError(f"The model cannot be put in a file: {error}") from error
-    payload = rename_types(skops.io.dumps(packed), _stored_name)
+    payload = rename_types(skops.io.dumps(packed), stored_name)
     _check_types(payload, _type_names(trusted))
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
@@ -297,8 +196,8 @@ def read(
     more = _type_names(trusted)
     _check_types(payload, more, name)
     try:
-        known = sorted({*map(_import_path, TRUSTED_TYPES), *more})
-        stored = skops.io.loads(rename_types(payload, _import_path), trusted=known)
+        known = sorted({*map(import_path, TRUSTED_TYPES), *more})
+        stored = skops.io.loads(rename_types(payload, import_path), trusted=known)
         model = replace_parts(stored, _unpack)
         check_predictions(model)
     # The content may come from anyone: any error there is one of the file, not of ours.
@@ -485,29 +384,10 @@ def _check_types(payload: bytes, more: frozenset[str], name: str = "The model") 
     # Zip archives and headers of arrays fail in many ways.
     except Exception as error:
         raise ModelFileError(f"{name} holds no model that can be read: {_line(error)}") from error
-    unknown = {
-        full_name(node)
-        for node in typed_nodes(schema)
-        if full_name(node) not in more
-        and (
-            full_name(node) not in TRUSTED_TYPES
-            or str(node.get("__loader__")) not in _TRUSTED_NODES
-        )
-    }
+    unknown = unknown_types(schema, more)
     if unknown:
         raise ModelFileError(
             f"{name} holds types that are not on the list of types for model files: "
-            f"{', '.join(sorted(unknown))}. Nothing of it was run. If you trust them, and where "
-            f"the model comes from, allow them: trusted={sorted(unknown)}."
+            f"{', '.join(unknown)}. Nothing of it was run. If you trust them, and where "
+            f"the model comes from, allow them: trusted={unknown}."
         )
-
-
-def _stored_name(name: str) -> str:
-    """The name of a type in model files, which for our classes does not tell their module."""
-    is_own = name.startswith("semiordinal.")
-    return _STORED_NAMES.get(name.rpartition(".")[2], name) if is_own else name
-
-
-def _import_path(stored_name: str) -> str:
-    """Where a type in model files is imported from."""
-    return _CLASS_PATHS.get(stored_name, stored_name)
