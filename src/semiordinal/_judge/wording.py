@@ -167,16 +167,16 @@ def change_sentence(assessment: Assessment) -> str:
     other = equal_name(assessment)
     what = _EQUALS.get(assessment.against, ("", "The model"))[1]
     size = estimate_text(MeanEstimate(abs(change.mean), change.standard_error), metric)
-    verb = "change" if what.endswith("s") and what.startswith("The") else "changes"
+    ending = "" if what.endswith("s") and what.startswith("The") else "s"
     if not change.mean:
-        return f"{what} {verb} nothing in the {_ERRORS[metric]}, compared with {other}."
-    verb = verb.replace("change", "lower" if change.mean < 0 else "raise")
+        return f"{what} change{ending} nothing in the {_ERRORS[metric]}, compared with {other}."
+    verb = "lower" if change.mean < 0 else "raise"
+    is_clear = abs(change.mean) > _CLEAR * change.standard_error
+    verb = f"{verb}{ending}" if is_clear else f"seem{ending} to {verb}"
     text = f"{what} {verb} the {_ERRORS[metric]} by {size}, compared with {other}"
     if assessment.against in assessment.expected:
         text += ", by held-out rows and by the model's probabilities for the unlabelled rows"
-    if not abs(change.mean) > _CLEAR * change.standard_error:
-        text += ": too little to tell from chance"
-    return f"{text}."
+    return f"{text}." if is_clear else f"{text}: too little to tell from chance."
 
 
 def recall_sentence(assessment: Assessment) -> str:
