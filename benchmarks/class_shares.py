@@ -3,7 +3,8 @@
     python benchmarks/class_shares.py run --data FOLDER --results FOLDER    # goes on with the rest
     python benchmarks/class_shares.py report --results FOLDER [--csv FOLDER] [--figure FILE]
 
-Every set of at least 1,000 rows, and a made one. A record is one file. There are four parts:
+Every set of at least 1,000 rows, and a made one. A record is one file. There are four parts, the
+first in several steps (``errors``, ``gains``, ``named``, ``study``):
 
 errors     test error of a method that is given some class shares, and the sentence on them
 printed    what ``semiordinal fit`` prints, beside the errors on the test rows
@@ -84,6 +85,11 @@ def _plan(parts: list[str], name: str, repetition: int) -> Iterator[tuple[str, s
                 yield "errors", "tuned", drawn, 200, given
         for given in ("labels", *WRONG):
             yield "errors", "tuned", "random", 300, given
+    if "gains" in parts:
+        for drawn, sizes in (("random", (20, 50, 100)), ("equal", (40, 100))):
+            for size in sizes:
+                for given in ("labels", "right"):
+                    yield "errors", "tuned", drawn, size, given
     if "study" in parts:
         for size in (20, 100, 500):
             yield "errors", "SV-CV", "random", size, "labels"
@@ -369,7 +375,7 @@ def main() -> None:
     running.set_defaults(command=run)
     running.add_argument("--data", type=Path, required=True)
     running.add_argument("--results", type=Path, required=True)
-    parts = ("errors", "named", "study", "printed", "average", "intervals")
+    parts = ("errors", "gains", "named", "study", "printed", "average", "intervals")
     running.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
     running.add_argument(
         "--draws", type=int, nargs=2, default=(0, 10), help="first, and one after the last"
