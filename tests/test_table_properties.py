@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import tempfile
 from pathlib import Path
 
@@ -88,6 +89,40 @@ def test_texts_come_back_as_they_were_written(frame, rows, delimiter, newline):
         assert [x for b in file.batches([last], rows) for x in b[last]] == [x[-1] for x in written]
         with path.open(encoding="utf-8", newline="") as stream:
             assert list(csv.reader(stream, delimiter=delimiter))[1:] == written
+
+
+SCRAPS = st.lists(st.sampled_from([*'abc ,,,,""', "\n", "\n", '"x,\ny"', "\t", "\xa0", "\v"]))
+
+
+@given(st.integers(1, 3), SCRAPS.map("".join), st.integers(1, 13), st.booleans())
+@examples(200)
+def test_any_text_is_refused_or_read_as_python_reads_it(n_columns, text, rows, is_whole):
+    """Stray quotation marks, rows of any length: no cell is left out, filled in or shifted."""
+    text = ",".join(f"c{i}" for i in range(n_columns)) + "\n" + text
+    if is_whole:  # which random texts of several columns hardly ever are
+        text = "".join(
+            f"{line}{',' * (n_columns - 1 - line.count(','))}\n" for line in text.splitlines()
+        )
+    lines, expected = csv.reader(io.StringIO(text, newline="")), []
+    for row in lines:
+        # Of several columns, a blank line without quotation marks is no row.
+        if n_columns == 1 or text.split("\n")[lines.line_num - 1].strip(" \t"):
+            expected.append(row or [""])
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, "t.csv")
+        path.write_text(text, encoding="utf-8", newline="")
+        file, refusal, found = TableFile(path), "", []
+        try:
+            for batch in file.batches(file.columns(), rows):
+                found += batch.to_numpy().tolist()
+        except TableError as error:
+            refusal = str(error)
+    is_ragged = any(len(row) != n_columns for row in expected)
+    assert ("than there are names" in refusal) == is_ragged
+    if not refusal:
+        assert found == expected[1:]
+    elif not is_ragged:
+        assert "EOF inside string" in refusal
 
 
 @given(tables(), st.integers(1, 13))
