@@ -208,8 +208,8 @@ def test_a_mark_in_front_and_other_delimiters(tmp_path):
         (b"", "is empty"),
         (b"\n\n", "is empty"),
         (b"age,severity\n", "has no rows"),
-        (b"age,severity\n1,mild\n2,severe,5,6\n", "cannot be read|more cells"),
-        (b"age,severity\n1,mild,3\n2,severe,4\n", "more cells"),
+        (b"age,severity\n1,mild\n2,severe,5,6\n", "4 cells in line 3, more than"),
+        (b"age,severity\n1,mild,3\n2,severe,4\n", "3 cells in line 2, more than"),
     ],
     ids=["nothing", "blank lines", "names alone", "ragged", "cells without a name"],
 )

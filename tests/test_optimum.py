@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from problems import make_problem
 from semiordinal import KernelOrdinalClassifier, LinearOrdinalClassifier
+from semiordinal._risk.objective import Objective
 
 ELL = {
     "logistic": (lambda z: cp.logistic(-z), 1),
@@ -168,6 +169,22 @@ def test_newton_gets_there_whatever_the_penalty(loss, gamma, l2):
     other = fitted(problem, solver="lbfgs", max_iter=20_000, tol=1e-6, **settings)
     scale = abs(other.objective_value_)
     assert newton.objective_value_ <= other.objective_value_ + 1e-6 * scale
+
+
+def test_a_tiny_penalty_takes_few_passes(monkeypatch):
+    """The minimum is far away; there, margins are as good as linear, so that it goes by 1 / l2."""
+    passes = []
+    evaluate = Objective._evaluate
+    monkeypatch.setattr(Objective, "_evaluate", lambda *given: passes.append(0) or evaluate(*given))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = np.where(
+        np.arange(120) < 60, np.digitize(X[:, 0] + rng.normal(size=120), [-0.5, 0.5]), np.nan
+    )
+    far, farther = (KernelOrdinalClassifier(l2=l2).fit(X, y) for l2 in (1e-10, 1e-12))
+    assert far.objective_value_ < -1000
+    assert farther.objective_value_ / 100 == pytest.approx(far.objective_value_, rel=1e-4)
+    assert len(passes) < 400
 
 
 @pytest.mark.parametrize("margin", ["logistic", "hinge", "double_hinge", "squared", "exponential"])

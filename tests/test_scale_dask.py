@@ -250,10 +250,11 @@ def test_without_a_client(monkeypatch, frame):
     st.integers(1, 9),
     st.integers(0, 2**32 - 1),
 )
-@settings(examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_chunks_of_any_size_give_the_fit_of_rows_in_memory(client, weight, n_rows, n_chunks, seed):
+    """Of the squared margin, which takes a single pass over the rows."""
     rows = unlabeled(n_rows, seed).to_numpy()
     source = da.from_array(rows, chunks=(-(-n_rows // n_chunks), rows.shape[1]))
-    model = LinearOrdinalClassifier(unlabeled_weight=weight)
+    model = LinearOrdinalClassifier(unlabeled_weight=weight, margin="squared")
     in_memory = clone(model).fit(X.to_numpy(), Y, X_unlabeled=rows)
     assert_same_fit(model.fit(X.to_numpy(), Y, X_unlabeled=source), in_memory, 1e-6)

@@ -282,6 +282,10 @@ class Objective:
         """The same penalties and variables for another risk."""
         return Objective(risk, self.coordinates, self.l2, self.l1)
 
+    def with_l2(self, l2: float) -> Objective:
+        """The same risk and variables with another penalty."""
+        return Objective(self.risk, self.coordinates, l2, self.l1)
+
     def without_correction(self) -> Objective:
         """The objective where the correction does nothing; nowhere above this one."""
         return self.with_risk(self.risk.at_slope(1.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 from pathlib import Path
 
@@ -40,20 +39,9 @@ class LabelFile:
         self._column = self.names.index(target)
         self._delimiter = file.delimiter
         with path.open(encoding=self._encoding, newline="") as stream:
-            text = stream.read()
-        self._line_end = "\r\n" if "\r\n" in text else "\n"
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter))
-        first = next(at for at, line in enumerate(lines) if any(cell.strip() for cell in line))
-        # As tables are read: a blank line is a row only where there is a single column.
-        keeps_blank = len(self.names) == 1
-        self._head = lines[first]
-        self.rows = [line for line in lines[first + 1 :] if line or keeps_blank]
-        for number, row in enumerate(self.rows, start=1):
-            if len(row) > len(self.names):
-                raise TableError(
-                    f"{str(path)!r}: row {number} has more cells than there are names."
-                )
-            row.extend([""] * (len(self.names) - len(row)))
+            self._line_end = "\r\n" if "\r\n" in stream.read() else "\n"
+        with file.text_rows() as rows:
+            self._head, *self.rows = rows
         if not self.rows:
             raise TableError(f"{str(path)!r} has no rows.")
         self._stamp = self._state()

@@ -7,17 +7,15 @@ are read alike.
 from __future__ import annotations
 
 import atexit
-import csv
 import gzip
 import hashlib
 import re
 import shutil
 import sys
-import warnings
 import zlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -32,7 +30,7 @@ import pyarrow.parquet as pq
 from .._rows.parquet import to_frame
 from .._utils.text import join_names
 from .excel import SheetError, read_sheet, sheet_batches
-from .text_stream import CheckedText, UnclearTextError
+from .text_stream import BLANK, CheckedText, UnclearTextError, rows_of_cells
 
 _CSV_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -43,7 +41,6 @@ _STARTS = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"\x1f\x8b": ".csv.gz"}
 STANDARD_INPUT = "-"
 _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'"[^"]*("|$)')
-_BLANK = " \t\r\n"
 _BATCH_ROWS = 50_000
 # Of wide tables, fewer rows at a time.
 _BATCH_CELLS = 2_000_000
@@ -51,9 +48,6 @@ _BUFFER_BYTES = 2**20
 _SAMPLE_CHARACTERS = 10_000
 # A first line longer than this, in characters, is none.
 _LONGEST_LINE = 2**26
-_LONGEST_CELL = 2**31 - 1  # which csv's C code can hold
-# Before, surplus cells of the first row of a batch were left out without a word.
-_PANDAS_COUNTS_CELLS = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 
 
 class TableError(ValueError):
@@ -73,9 +67,9 @@ class TableFile:
     """A CSV, Parquet or Excel file.
 
     Cells of CSV files are read as text, so that what they mean is decided once for the whole
-    column, not batch by batch. Every line after the names is a row, but for blank lines where
-    there are two columns or more. ``encoding`` is that of CSV files, ``sheet`` that of Excel
-    files, by default the first.
+    column, not batch by batch. Every line after the names is a row, with a cell for each name,
+    but for blank lines where there are two columns or more. ``encoding`` is that of CSV files,
+    ``sheet`` that of Excel files, by default the first.
     """
 
     path: Path
@@ -115,7 +109,7 @@ class TableFile:
             names = self._parquet().schema_arrow.names
         else:
             with self._reading():
-                written = self._first_row if self.is_excel else self._first_line.names
+                written = self._first_row
             # As pandas names those without a name.
             names = [name or f"Unnamed: {i}" for i, name in enumerate(written)]
         twice = [name for name, times in Counter(names).items() if times > 1]
@@ -181,19 +175,14 @@ class TableFile:
             return pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
 
     def _csv_batches(self, wanted: list[str], rows: int) -> Iterator[pd.DataFrame]:
-        """Batches of a CSV file, at least one, if without rows.
-
-        All columns are read, since pandas does not count the cells of rows of which it is to
-        read some columns only.
-        """
+        """Batches of a CSV file, at least one, if without rows."""
         names = self.columns()
-        if not _PANDAS_COUNTS_CELLS:
-            self._check_cells(len(names))
+        with self.text_rows() as cells:
+            deque(cells, maxlen=0)  # which raises where a row has more or fewer than names
         with (
             self._open_at_names(self._first_line.n_blank_before) as stream,
-            warnings.catch_warnings(),
             pd.read_csv(
-                CheckedText(stream),
+                stream,
                 sep=self._first_line.delimiter,
                 dtype=str,
                 keep_default_na=False,
@@ -203,22 +192,9 @@ class TableFile:
                 chunksize=rows,
             ) as reader,
         ):
-            # pandas only warns where it leaves cells out.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
             for batch in reader:
                 batch.columns = names
                 yield batch[wanted]
-
-    def _check_cells(self, most: int) -> None:
-        """Raise where a row has more cells than this."""
-        limit = csv.field_size_limit(_LONGEST_CELL)
-        try:
-            with self._open_at_names(self._first_line.n_blank_before) as stream:
-                rows = csv.reader(stream, delimiter=self._first_line.delimiter)
-                if any(len(row) > most for row in rows):
-                    raise pd.errors.ParserWarning
-        finally:
-            csv.field_size_limit(limit)
 
     @property
     def _codec(self) -> str:
@@ -231,31 +207,35 @@ class TableFile:
         """The line of names."""
         n_blank = 0
         with self._open() as stream:
-            while (line := stream.readline(_LONGEST_LINE)) and not line.strip(_BLANK):
+            while (line := stream.readline(_LONGEST_LINE)) and not line.strip(BLANK):
                 n_blank += 1
         if not line:
             raise self._empty()
         with self._open_at_names(n_blank) as stream:
             delimiter = _find_delimiter(stream.read(len(line) + _SAMPLE_CHARACTERS))
-        with self._open_at_names(n_blank) as stream:
-            names = pd.read_csv(
-                CheckedText(stream),
-                sep=delimiter,
-                header=None,
-                nrows=1,
-                dtype=str,
-                keep_default_na=False,
-                index_col=False,
-            )
-        return _FirstLine(delimiter, names.iloc[0].tolist(), n_blank)
+        return _FirstLine(delimiter, n_blank)
 
     @cached_property
     def _first_row(self) -> list[str]:
-        """The row of names of a sheet."""
+        """The row of names of a CSV file or a sheet."""
+        if not self.is_excel:
+            with self.text_rows() as rows:
+                return next(rows)
         first = next(read_sheet(self.path, self.sheet), None)
         if first is None:
             raise self._empty()
         return first
+
+    @contextmanager
+    def text_rows(self) -> Iterator[Iterator[list[str]]]:
+        """Cells of a CSV file row by row, as they are written, the names first."""
+        with self._reading():
+            delimiter, n_before = self._first_line.delimiter, self._first_line.n_blank_before
+            with (
+                self._open_at_names(n_before) as stream,
+                closing(rows_of_cells(CheckedText(stream), delimiter, n_before)) as rows,
+            ):
+                yield rows
 
     @contextmanager
     def _open_at_names(self, n_blank: int) -> Iterator[IO[str]]:
@@ -286,10 +266,6 @@ class TableFile:
             raise TableError(f"{self._name} {error}") from error
         except pd.errors.EmptyDataError as error:
             raise self._empty() from error
-        except pd.errors.ParserWarning as error:
-            raise TableError(
-                f"{self._name} has rows with more cells than there are names in its first line."
-            ) from error
         except (UnicodeError, LookupError) as error:
             raise TableError(
                 f"{self._name} is not text in the encoding {self.encoding}. Save it as UTF-8, or "
@@ -327,10 +303,9 @@ def open_table(path: Path, encoding: str = "utf-8", sheet: str | None = None) ->
 
 @dataclass(frozen=True)
 class _FirstLine:
-    """The line of names of a CSV file, as it is written."""
+    """How the cells of a CSV file are separated, and where its line of names is."""
 
     delimiter: str
-    names: list[str]
     n_blank_before: int
 
 

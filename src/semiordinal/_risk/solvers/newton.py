@@ -20,6 +20,13 @@ from .quasi_newton import refine
 _SAMPLE_ABOVE = 20_000
 _SAMPLE_ROWS_PER_LABEL = 2_000
 
+# Objectives with a smaller penalty start from the solution with ten times that, which does the
+# same. Their minimum may be as far away as the penalty is small, where terms bend only near
+# zero: from afar, most steps would be halved a dozen times.
+_PATH_BELOW = 1e-6
+_PATH_FACTOR = 10.0
+_PATH_TOL = 1e-4
+
 # With so many variables a Hessian costs more than ten gradients.
 _MANY_VARIABLES = 200
 
@@ -49,6 +56,9 @@ class Newton(Solver):
             sample = objective.with_risk(objective.risk.subsample(_SAMPLE_ROWS_PER_LABEL))
             if sample.risk.design.n_rows <= n_rows / 2:
                 start = self._better_start(sample, start)
+        for penalty in _larger_penalties(objective):
+            path = objective.with_l2(penalty)
+            start = self._descend(path, start, max(self.tol, _PATH_TOL)).variables
         return self._descend(objective, start, self.tol)
 
     def _better_start(self, sample: Objective, start: Array) -> Array:
@@ -125,6 +135,14 @@ class Newton(Solver):
                 return trial, trial_value, trial_gradient, hessian
             size /= 2
         return None
+
+
+def _larger_penalties(objective: Objective) -> list[float]:
+    """Penalties on the way to a small one, the largest first."""
+    penalties = [objective.l2]
+    while objective.has_minimum and penalties[-1] < _PATH_BELOW:
+        penalties.append(penalties[-1] * _PATH_FACTOR)
+    return penalties[:0:-1]
 
 
 def _polished(
