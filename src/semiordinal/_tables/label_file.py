@@ -41,7 +41,8 @@ class LabelFile:
         with path.open(encoding=self._encoding, newline="") as stream:
             self._line_end = "\r\n" if "\r\n" in stream.read() else "\n"
         with file.text_rows() as rows:
-            self._head, *self.rows = rows
+            self._head, *written = rows
+        self.rows = [row + [""] * (len(self.names) - len(row)) for row in written]
         if not self.rows:
             raise TableError(f"{str(path)!r} has no rows.")
         self._stamp = self._state()

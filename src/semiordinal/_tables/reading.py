@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import zlib
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -28,7 +28,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .._rows.parquet import to_frame
-from .._utils.text import join_names
+from .._utils.text import join_names, pluralize
+from .._utils.warning import warn_caller
 from .excel import SheetError, read_sheet, sheet_batches
 from .text_stream import BLANK, CheckedText, UnclearTextError, rows_of_cells
 
@@ -67,9 +68,9 @@ class TableFile:
     """A CSV, Parquet or Excel file.
 
     Cells of CSV files are read as text, so that what they mean is decided once for the whole
-    column, not batch by batch. Every line after the names is a row, with a cell for each name,
-    but for blank lines where there are two columns or more. ``encoding`` is that of CSV files,
-    ``sheet`` that of Excel files, by default the first.
+    column, not batch by batch. Every line after the names is a row, but for blank lines where
+    there are two columns or more. ``encoding`` is that of CSV files, ``sheet`` that of Excel
+    files, by default the first.
     """
 
     path: Path
@@ -178,7 +179,14 @@ class TableFile:
         """Batches of a CSV file, at least one, if without rows."""
         names = self.columns()
         with self.text_rows() as cells:
-            deque(cells, maxlen=0)  # which raises where a row has more or fewer than names
+            short = [at for at, row in enumerate(cells) if len(row) < len(names)]
+        if short:
+            warn_caller(
+                f"{self._name}: {pluralize(len(short), 'row')} with fewer cells than there are "
+                f"names, the first is row {short[0]:,}. What is missing at their end counts as "
+                "empty.",
+                UserWarning,
+            )
         with (
             self._open_at_names(self._first_line.n_blank_before) as stream,
             pd.read_csv(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import IO
 
 from .._utils.text import pluralize
@@ -70,6 +70,11 @@ class CheckedText:
         """Whether the last line that was gone through is blank."""
         return not self._line.strip(BLANK)
 
+    @property
+    def is_at_open_line(self) -> bool:
+        """Whether the last line that was gone through has no end, and so is that of the text."""
+        return not self._line.endswith(("\n", "\r"))
+
     def __iter__(self) -> Iterator[str]:
         """Lines, with their ends."""
         pieces: list[str] = []
@@ -87,10 +92,12 @@ class CheckedText:
 
 def rows_of_cells(
     text: CheckedText, delimiter: str, n_lines_before: int = 0
-) -> Iterator[list[str]]:
+) -> Generator[list[str]]:
     """Rows of a CSV file, the names first, without blank lines where there are two names or more.
 
-    Raises at the first row that has more or fewer cells than there are names.
+    A row may have fewer cells than there are names: Excel leaves out empty ones at the end of lines
+    where neighbouring lines have none there either. Raises at the first row that has more, and at
+    the end if the text seems to be cut short.
 
     Parameters
     ----------
@@ -108,15 +115,20 @@ def rows_of_cells(
         for row in reader:
             n_cells = len(row) or 1
             n_names = n_names or n_cells
-            if n_cells == n_names:
-                yield row or [""]
-            elif n_cells > 1 or not text.is_at_blank_line:
+            at = n_lines_before + n_lines + 1
+            if n_cells > n_names:
                 raise UnclearTextError(
-                    f"has {pluralize(n_cells, 'cell')} in line {n_lines_before + n_lines + 1}, "
-                    f"{'more' if n_cells > n_names else 'fewer'} than there are names ({n_names}). "
-                    "Each row needs a cell for each name, if an empty one, and quotation marks "
-                    f"around cells that hold {delimiter!r}."
+                    f"has {n_cells} cells in line {at}, more than there are names ({n_names}). Put "
+                    f"quotation marks around cells that hold {delimiter!r}."
                 )
+            if n_cells == n_names or not text.is_at_blank_line:
+                if n_cells < n_names and text.is_at_open_line:
+                    raise UnclearTextError(
+                        f"ends in line {at} after {pluralize(n_cells, 'cell')}, where there are "
+                        f"{n_names} names, and without a line end: it seems to be cut short. Copy "
+                        "it again, or if it is whole, end the line."
+                    )
+                yield row or [""]
             n_lines = reader.line_num
     finally:
         csv.field_size_limit(limit)
