@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,7 @@ SCRAPS = st.lists(st.sampled_from([*'abc ,,,,""', "\n", "\n", '"x,\ny"', "\t", "
 @given(st.integers(1, 3), SCRAPS.map("".join), st.integers(1, 13), st.booleans())
 @examples(200)
 def test_any_text_is_refused_or_read_as_python_reads_it(n_columns, text, rows, is_whole):
-    """Stray quotation marks, rows of any length: no cell is left out, filled in or shifted."""
+    """Stray quotation marks, rows of any length: no cell is left out or shifted."""
     text = ",".join(f"c{i}" for i in range(n_columns)) + "\n" + text
     if is_whole:  # which random texts of several columns hardly ever are
         text = "".join(
@@ -114,15 +115,19 @@ def test_any_text_is_refused_or_read_as_python_reads_it(n_columns, text, rows, i
         path.write_text(text, encoding="utf-8", newline="")
         file, refusal, found = TableFile(path), "", []
         try:
-            for batch in file.batches(file.columns(), rows):
-                found += batch.to_numpy().tolist()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # rows with fewer cells
+                for batch in file.batches(file.columns(), rows):
+                    found += batch.to_numpy().tolist()
         except TableError as error:
             refusal = str(error)
-    is_ragged = any(len(row) != n_columns for row in expected)
-    assert ("than there are names" in refusal) == is_ragged
+    is_wide = any(len(row) > n_columns for row in expected)
+    is_cut = not is_wide and len(expected[-1]) < n_columns and not text.endswith("\n")
+    assert ("more than there are names" in refusal) == is_wide
+    assert ("seems to be cut short" in refusal) == is_cut
     if not refusal:
-        assert found == expected[1:]
-    elif not is_ragged:
+        assert found == [row + [""] * (n_columns - len(row)) for row in expected[1:]]
+    elif not is_wide and not is_cut:
         assert "EOF inside string" in refusal
 
 
