@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import IO
 
 from .._utils.text import pluralize
@@ -87,7 +87,7 @@ class CheckedText:
 
 def rows_of_cells(
     text: CheckedText, delimiter: str, n_lines_before: int = 0
-) -> Iterator[list[str]]:
+) -> Generator[list[str], None, None]:
     """Rows of a CSV file, the names first, without blank lines where there are two names or more.
 
     Raises at the first row that has more or fewer cells than there are names.
