@@ -143,3 +143,14 @@ def test_smoothed_lies_within_width_and_keeps_the_odd_part(margin, width):
 def test_unknown_margin_names_the_known():
     with pytest.raises(ValueError, match=r"margin='huber'.*logistic"):
         get_margin("huber")
+
+
+@pytest.mark.parametrize("n_thresholds", [1, 2, 3])
+@pytest.mark.parametrize("is_shared", [True, False], ids=["one weight a row", "one a threshold"])
+def test_sums_of_the_logistic_margin_are_those_of_its_values(n_thresholds, is_shared):
+    rng = np.random.default_rng(n_thresholds)
+    latent, thresholds = rng.normal(size=9), np.sort(rng.normal(size=n_thresholds))
+    weights = rng.normal(size=(9, 1 if is_shared else n_thresholds))
+    value, _, _ = MARGINS["logistic"].contract(latent, thresholds, weights, 1)
+    expected = weights * np.log1p(np.exp(latent[:, None] - thresholds))
+    assert value == pytest.approx(expected.sum(), rel=1e-12)
