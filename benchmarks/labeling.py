@@ -18,7 +18,7 @@ import json
 import os
 import time
 import warnings
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,13 @@ FEWEST_ROWS, MOST_UNLABELED, MOST_TEST = 1000, 1500, 2000
 FIRST, FROM, GOAL = 20, 40, 100
 REFERENCE, N_RUNS = "random", {"random": 2}  # one of each other strategy
 WORST, WINS, SAVED = 1.02, 0.8, 0.2  # limits
-MODELS = {"linear": LinearOrdinalClassifierCV, "auto": AutoOrdinalClassifier}
+MODELS = {
+    # Of labelled rows alone, with the thresholds of the fit: a third of the time of the default,
+    # which comes to the same in most of these fits.
+    "linear": partial(LinearOrdinalClassifierCV, unlabeled_weights=(), thresholds="risk"),
+    "default": LinearOrdinalClassifierCV,
+    "auto": AutoOrdinalClassifier,
+}
 
 
 def fit(model: str, X: np.ndarray, y: np.ndarray) -> Any:
