@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 import warnings
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from draws import draw, set_names
+from records import follow, parsers, read_lines, write_lines
 from strategies import STRATEGIES
 from threadpoolctl import threadpool_limits
 
@@ -96,19 +97,12 @@ def run(arguments: argparse.Namespace) -> None:
                 print(f"{strategy} {path.stem}: {errors[sizes[-1]]:.3f} ({seconds:.1f} s)")
 
 
-def read_errors(out: Path) -> pd.DataFrame:
-    """A line for each strategy, model, set, draw and number of labels: of a folder, or a CSV."""
-    if out.is_file():
-        return pd.read_csv(out)
-    lines = []
-    for path in sorted(out.glob("*/*.json")):
-        model, repetition, name = path.stem.split("-", 2)
-        for size, error in json.loads(path.read_text()).items():
-            keys = {"strategy": path.parent.name, "model": model, "set": name}
-            lines.append({**keys, "draw": int(repetition), "labels": int(size), "error": error})
-    if not lines:
-        raise SystemExit(f"There are no records in {str(out)!r}.")
-    return pd.DataFrame(lines)
+def errors_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Of a record: a line for each number of labels."""
+    model, repetition, name = path.stem.split("-", 2)
+    keys = {"strategy": path.parent.name, "model": model, "set": name, "draw": int(repetition)}
+    for size, error in json.loads(path.read_text()).items():
+        yield {**keys, "labels": int(size), "error": error}
 
 
 def pairs(errors: pd.DataFrame, strategy: str) -> pd.DataFrame:
@@ -154,10 +148,8 @@ def saved_labels(means: pd.DataFrame, strategy: str) -> list[float]:
 
 
 def table(arguments: argparse.Namespace) -> None:
-    every = read_errors(arguments.out)
-    if arguments.csv is not None:
-        with atomic_write(arguments.csv, force=True) as temporary:
-            every.round(4).to_csv(temporary, index=False)
+    every = read_lines(arguments.out, errors_of)
+    write_lines(every, arguments.csv)
     for model, errors in every.groupby("model"):
         sizes = sorted(size for size in errors["labels"].unique() if size >= FROM)
         columns = ["strategy", "draws", *map(str, sizes), "mean", f"below random ({WINS:.0%})"]
@@ -189,31 +181,14 @@ def table(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(required=True)
-    running = commands.add_parser("run", help="make the records that are missing")
-    running.set_defaults(command=run)
-    running.add_argument("--data", type=Path, default=os.environ.get("SEMIORDINAL_DATA"))
-    running.add_argument("--out", type=Path, required=True, help="folder of records")
-    running.add_argument("--sets", nargs="+", help="all of at least 1,000 rows by default")
+    parser, running = parsers(__doc__, run, table, "all of at least 1,000 rows by default", True)
+    running.set_defaults(draws=20)
     running.add_argument("--model", choices=MODELS, default="linear")
     running.add_argument("--strategies", nargs="+", choices=STRATEGIES, default=[*STRATEGIES])
-    running.add_argument("--labels", type=int, default=200, help="how many at the end")
-    running.add_argument("--batch", type=int, default=10)
-    running.add_argument("--draws", type=int, default=20, help="how many")
+    running.add_argument("--labels", type=int, default=100, help="how many at the end")
+    running.add_argument("--batch", type=int, default=20)
     running.add_argument("--first-draw", type=int, default=0)
-    printing = commands.add_parser("table", help="print the records as Markdown tables")
-    printing.set_defaults(command=table)
-    printing.add_argument("--out", type=Path, required=True, help="folder of records, or a CSV")
-    printing.add_argument("--csv", type=Path, help="where to write all errors")
-    arguments = parser.parse_args()
-    if arguments.command is run:
-        if arguments.data is None:
-            parser.error("name the folder of the data sets: --data, or SEMIORDINAL_DATA.")
-        arguments.data = Path(arguments.data)
-    arguments.command(arguments)
+    follow(parser)
 
 
 if __name__ == "__main__":

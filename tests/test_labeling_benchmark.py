@@ -49,7 +49,7 @@ def test_the_table_compares_equal_draws(tmp_path, capsys):
         record = dict(zip(range(20, 101, 20), curve, strict=True))
         (tmp_path / strategy / "linear-0-a-set.json").write_text(json.dumps(record))
     (tmp_path / "random" / "linear-1-a-set.json").write_text(json.dumps({"20": 9, "100": 9}))
-    paired = labeling.pairs(labeling.read_errors(tmp_path), "ours")
+    paired = labeling.pairs(labeling.read_lines(tmp_path, labeling.errors_of), "ours")
     assert paired.loc[("a-set", 100)].to_dict("list") == {"random": [0.4], "ours": [0.3]}
     curve = paired["ours"].droplevel(["set", "draw"])
     assert labeling.labels_needed(curve, 0.4) == 60.0
@@ -57,7 +57,9 @@ def test_the_table_compares_equal_draws(tmp_path, capsys):
     file = tmp_path / "errors.csv"
     labeling.table(type("Arguments", (), {"out": tmp_path, "csv": file}))
     printed = capsys.readouterr().out
-    line = "| ours | 1 | 0.833 | 0.800 | 0.889 | 0.750 | 0.818 ± 0.000 | 100% | 0.889 | 0.818 | 40% |"
+    line = (
+        "| ours | 1 | 0.833 | 0.800 | 0.889 | 0.750 | 0.818 ± 0.000 | 100% | 0.889 | 0.818 | 40% |"
+    )
     assert line in printed
     labeling.table(type("Arguments", (), {"out": file, "csv": None}))
     assert capsys.readouterr().out == printed
@@ -92,6 +94,20 @@ def test_planted_errors_are_as_many_and_as_far_as_said():
     two = rng.integers(0, 2, 100)
     assert set(doubts.plant(two, 2, 1.0, rng)) == {0, 1}
     assert pd.Series(moved).max() <= 4
+
+
+def test_the_table_of_planted_errors(tmp_path, capsys):
+    record = {"labels": 100, "wrong": 20, "estimate": [0, 10, 30]}
+    record |= {"stated": [0.15, 0.5, 0.9], "precision": {"doubt": 0.8}}
+    (tmp_path / "linear-1-0-a-set.json").write_text(json.dumps(record))
+    file = tmp_path / "csv" / "records.csv"
+    doubts.table(type("Arguments", (), {"out": tmp_path, "csv": file}))
+    printed = capsys.readouterr().out
+    assert "| a-set | 4.00 | 0.20 | 0.10 | 0.15 | 0.80 | 0.50 |" in printed
+    assert "in the 90 % interval in 100% of fits" in printed
+    assert "at zero in 100% of fits; in these the most doubtful label is wrong with a" in printed
+    doubts.table(type("Arguments", (), {"out": file, "csv": None}))
+    assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize("kind", intervals.KINDS)
