@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -119,16 +120,17 @@ def table(arguments: argparse.Namespace) -> None:
     for (model, share), part in lines.groupby(["model", "share"]):
         means = part.drop(columns=["model", "share"]).groupby("set").mean()
         print(f"\n### {model}, {share:g} times the planted errors: {len(part)} fits\n")
+        ranked = methods if share else []
         print(f"Precision among the first {FIRST:.0%}, by the share of wrong labels.\n")
-        columns = [*methods, "wrong", "estimate", STATED[0], "found", STATED[1]]
+        columns = [*ranked, "wrong", "estimate", STATED[0], "found", STATED[1]]
         print("| set | " + " | ".join(columns) + " |\n|" + "---|" * (1 + len(columns)))
         for name, row in means[columns].iterrows():
             print(f"| {name} | " + " | ".join(f"{value:.2f}" for value in row) + " |")
         row = means[columns].mean()
         print("| **mean** | " + " | ".join(f"{value:.2f}" for value in row) + " |")
-        for method in methods:
+        for method in ranked:
             n_sets = int((means[method] >= LIFT).sum())
-            limit = f" (limit {int(SETS * len(means))})" if method == "doubt" else ""
+            limit = f" (limit {math.ceil(SETS * len(means))})" if method == "doubt" else ""
             print(f"\n{method}: at least {LIFT} on {n_sets} of {len(means)} sets{limit}.")
         print(f"\nThe true share is in the 90 % interval in {part['inside'].mean():.0%} of fits.")
         at_zero = part[part["low"] == 0]

@@ -172,7 +172,8 @@ def table(arguments: argparse.Namespace) -> None:
             cells += [f"{value:.3f}" for value in ratios.groupby("labels").mean()]
             cells += [f"{1 + mean:.3f} ± {error:.3f}", f"{(ratios < 1).mean():.0%}"]
             cells += [f"{ratios.max():.3f}", f"{of_sets[strategy].max():.3f}"]
-            cells += [f"{np.median(saved_labels(means, strategy)):.0%}"]
+            saved = np.median(saved_labels(means, strategy)) if GOAL in sizes else np.nan
+            cells += ["not run" if np.isnan(saved) else f"{saved:.0%}" if saved > 0 else "none"]
             print("| " + " | ".join(map(str, cells)) + " |")
         by_set = pd.DataFrame(of_sets)
         print("\n| set | " + " | ".join(by_set) + " |\n|" + "---|" * (1 + by_set.shape[1]))
