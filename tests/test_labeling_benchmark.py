@@ -57,9 +57,7 @@ def test_the_table_compares_equal_draws(tmp_path, capsys):
     file = tmp_path / "errors.csv"
     labeling.table(type("Arguments", (), {"out": tmp_path, "csv": file}))
     printed = capsys.readouterr().out
-    line = (
-        "| ours | 1 | 0.833 | 0.800 | 0.889 | 0.750 | 0.818 ± nan | 100% | 0.889 | 0.818 | 40% |"
-    )
+    line = "| ours | 1 | 0.833 | 0.800 | 0.889 | 0.750 | 0.818 ± nan | 100% | 0.889 | 0.818 | 40% |"
     assert line in printed
     labeling.table(type("Arguments", (), {"out": file, "csv": None}))
     assert capsys.readouterr().out == printed
