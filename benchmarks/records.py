@@ -6,10 +6,11 @@ import argparse
 import json
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from semiordinal._utils.files import atomic_write
@@ -30,10 +31,31 @@ def keep(path: Path, make: Callable[[], dict[str, Any]]) -> None:
     print(path.stem, found, flush=True)
 
 
+def read_lines(out: Path, lines_of: Callable[[Path], Iterable[dict[str, Any]]]) -> pd.DataFrame:
+    """Those of a CSV file, or of all records in a folder."""
+    if out.is_file():
+        return pd.read_csv(out)
+    lines = [line for path in sorted(out.glob("**/*.json")) for line in lines_of(path)]
+    if not lines:
+        raise SystemExit(f"There are no records in {str(out)!r}.")
+    return pd.DataFrame(lines)
+
+
+def write_lines(lines: pd.DataFrame, csv: Path | None) -> None:
+    """Into a CSV file, if one is named."""
+    if csv is not None:
+        csv.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(csv, force=True) as temporary:
+            lines.round(4).to_csv(temporary, index=False)
+
+
 def parsers(
-    description: str | None, run: Command, table: Command, sets: str
+    description: str | None, run: Command, table: Command, sets: str, with_csv: bool = False
 ) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
-    """The commands ``run`` and ``table``, and the former by itself, for more options of it."""
+    """The commands ``run`` and ``table``, and the former by itself, for more options of it.
+
+    With ``with_csv``, tables are printed from a CSV file as well, and can write one.
+    """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -46,7 +68,10 @@ def parsers(
     running.add_argument("--draws", type=int, default=5, help="how many")
     printing = commands.add_parser("table", help="print the records as Markdown tables")
     printing.set_defaults(command=table, needs_data=False)
-    printing.add_argument("--out", type=Path, required=True, help="folder of records")
+    what = "folder of records" + (", or a CSV file of them" if with_csv else "")
+    printing.add_argument("--out", type=Path, required=True, help=what)
+    if with_csv:
+        printing.add_argument("--csv", type=Path, help="file to write all records to")
     return parser, running
 
 

@@ -51,6 +51,22 @@ def test_probabilities_mean_what_they_say(found):
         assert abs(actual[part].mean() - doubts.is_wrong[part].mean()) < 3 * deviation
 
 
+@pytest.mark.parametrize(("rate", "noise"), [(0.0, 1.5), (0.0, 0.3), (0.05, 0.3)])
+def test_what_is_stated_is_near_the_share_of_wrong_labels(rate, noise):
+    """Noisy rows, where none or a tenth may be wrong, and rows that tell."""
+    actual, stated, first, most = [], [], [], []
+    for seed in range(6):
+        X, y, is_wrong = planted(rate, 300, seed, noise)
+        doubts = doubt(Tuned(unlabeled_weights=(), random_state=0).fit(X, y), X, y, 300)
+        actual.append(is_wrong.mean())
+        stated.append(doubts.is_wrong.mean())
+        first.append(is_wrong[doubts.positions[:30]].mean() - doubts.is_wrong[:30].mean())
+        most.append(doubts.is_wrong[0])
+    assert np.mean(stated) == pytest.approx(np.mean(actual), abs=0.03)
+    assert abs(np.mean(first)) < 0.12
+    assert (np.mean(most) < 0.3) == (rate == 0)
+
+
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.2])
 def test_the_number_is_in_the_interval(rate):
     inside = 0

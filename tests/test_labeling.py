@@ -68,8 +68,11 @@ def test_rows_are_chosen_as_by_the_naive_rule(fitted):
     places = np.c_[Z, np.clip(position, -3, 3) * np.sqrt(3)]
     np.testing.assert_allclose(with_positions(Z, model.predict_cumulative(X)), places, atol=1e-9)
     K, labeled = kernel(places), list(range(20))
+    below = np.cumsum(model.predict_proba(X[20:]), axis=1)[:, :-1]
+    to_border = [min(abs(p - 0.5) for p in row) for row in below]
+    near = [20 + int(row) for row in np.argsort(to_border)[: 280 // 3]]
     for _ in range(4):
-        free = [row for row in range(300) if row not in labeled]
+        free = [row for row in near if row not in labeled]
         left = [discrepancy(K, [*labeled, row]) for row in free]
         labeled.append(free[int(np.argmin(left))])
     found = suggest(model, X, 4, y=y, random_share=0)
@@ -78,8 +81,9 @@ def test_rows_are_chosen_as_by_the_naive_rule(fitted):
 
 
 def test_chosen_rows_are_more_like_all_rows_than_random_ones(fitted):
+    """Though they are near borders."""
     model, X, y = fitted
-    found = suggest(model, X, 30, y=y, random_share=0).positions
+    found = suggest(model, X, 30, y=y).positions
     rng = np.random.default_rng(0)
     drawn = [rng.choice(np.arange(20, 300), 30, replace=False) for _ in range(50)]
     K = kernel(standardized(X))
@@ -88,6 +92,25 @@ def test_chosen_rows_are_more_like_all_rows_than_random_ones(fitted):
         return discrepancy(K, [*range(20), *rows])
 
     assert left(found) < min(left(rows) for rows in drawn)
+
+
+def test_rows_at_random_are_spread_and_each_is_as_likely(fitted):
+    """Against the frequencies of many batches, and the scatter of a simple draw."""
+    model, X, y = fitted
+    position = model.predict_proba(X) @ np.arange(4)
+    batches = [
+        suggest(model, X, 20, y=y, random_share=1, random_state=seed).positions
+        for seed in range(300)
+    ]
+    counts = np.bincount(np.concatenate(batches), minlength=300)
+    assert not counts[:20].any()
+    assert ((counts[20:] - 300 * 20 / 280) ** 2).mean() < 1.3 * 300 * (20 / 280) * (260 / 280)
+    assert counts[20:].min() > 0
+    means = [position[batch].mean() for batch in batches]
+    rng = np.random.default_rng(0)
+    simple = [position[rng.choice(np.arange(20, 300), 20, replace=False)].mean() for _ in batches]
+    assert np.std(means) < 0.3 * np.std(simple)
+    assert np.mean(means) == pytest.approx(position[20:].mean(), abs=0.2 * np.std(simple))
 
 
 def test_every_fourth_row_is_drawn_at_random(fitted):

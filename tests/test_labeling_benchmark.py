@@ -49,15 +49,37 @@ def test_the_table_compares_equal_draws(tmp_path, capsys):
         record = dict(zip(range(20, 101, 20), curve, strict=True))
         (tmp_path / strategy / "linear-0-a-set.json").write_text(json.dumps(record))
     (tmp_path / "random" / "linear-1-a-set.json").write_text(json.dumps({"20": 9, "100": 9}))
-    every = labeling.read_errors(tmp_path)
-    means = labeling.mean_errors(every)
-    assert means["ours"].loc[("a-set", 100)] == 0.3  # the draw that only one has is left out
-    assert means["random"].loc[("a-set", 20)] == 0.8
-    assert labeling.labels_needed(means["ours"].droplevel("set"), 0.4) == 60.0
-    labeling.table(type("Arguments", (), {"out": tmp_path}))
+    paired = labeling.pairs(labeling.read_lines(tmp_path, labeling.errors_of), "ours")
+    assert paired.loc[("a-set", 100)].to_dict("list") == {"random": [0.4], "ours": [0.3]}
+    curve = paired["ours"].droplevel(["set", "draw"])
+    assert labeling.labels_needed(curve, 0.4) == 60.0
+    assert labeling.labels_needed(curve, 0.2) == np.inf
+    file = tmp_path / "errors.csv"
+    labeling.table(type("Arguments", (), {"out": tmp_path, "csv": file}))
     printed = capsys.readouterr().out
-    assert "| 40 | 0.833 | 1.000 |" in printed
-    assert "| ours | 100% | 0.889 | 0.818 | 40% |" in printed
+    line = "| ours | 1 | 0.833 | 0.800 | 0.889 | 0.750 | 0.818 ± nan | 100% | 0.889 | 0.818 | 40% |"
+    assert line in printed
+    labeling.table(type("Arguments", (), {"out": file, "csv": None}))
+    assert capsys.readouterr().out == printed
+
+
+def test_the_mean_and_its_standard_error():
+    """Three sets, many draws: against the scatter of means computed anew."""
+    rng = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product(
+        [["a", "b", "c"], [40, 60], range(400)], names=["set", "labels", "draw"]
+    )
+    of_draw = {name: 0.1 * rng.normal(size=(3, 1, 400)) for name in ("random", "ours")}
+    errors = {name: (1 + each + np.zeros((3, 2, 400))).ravel() for name, each in of_draw.items()}
+    errors["ours"] *= 0.9
+    paired = pd.DataFrame(errors, index=index)
+    mean, error = labeling.mean_difference(paired, "ours")
+    assert mean == pytest.approx(-0.1, abs=4 * error)
+    few = [
+        labeling.mean_difference(paired[index.get_level_values("draw") // 10 == part], "ours")[0]
+        for part in range(40)
+    ]
+    assert error * np.sqrt(40) == pytest.approx(np.std(few), rel=0.3)
 
 
 def test_planted_errors_are_as_many_and_as_far_as_said():
@@ -70,6 +92,20 @@ def test_planted_errors_are_as_many_and_as_far_as_said():
     two = rng.integers(0, 2, 100)
     assert set(doubts.plant(two, 2, 1.0, rng)) == {0, 1}
     assert pd.Series(moved).max() <= 4
+
+
+def test_the_table_of_planted_errors(tmp_path, capsys):
+    record = {"labels": 100, "wrong": 20, "estimate": [0, 10, 30]}
+    record |= {"stated": [0.15, 0.5, 0.9], "precision": {"doubt": 0.8}}
+    (tmp_path / "linear-1-0-a-set.json").write_text(json.dumps(record))
+    file = tmp_path / "csv" / "records.csv"
+    doubts.table(type("Arguments", (), {"out": tmp_path, "csv": file}))
+    printed = capsys.readouterr().out
+    assert "| a-set | 4.00 | 0.20 | 0.10 | 0.15 | 0.80 | 0.50 |" in printed
+    assert "in the 90 % interval in 100% of fits" in printed
+    assert "at zero in 100% of fits; in these the most doubtful label is wrong with a" in printed
+    doubts.table(type("Arguments", (), {"out": file, "csv": None}))
+    assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize("kind", intervals.KINDS)

@@ -24,7 +24,8 @@ _STRETCHES = np.geomspace(0.5, 8.0, 33)
 _LEAST = 1e-9
 _INDEPENDENCE = 0.5  # what a held-out row counts, by one that no other model has seen
 _CLEAR = 2.0  # standard errors
-_PRIOR_LABELS = 10  # before the labels are looked at, one of so many is taken to be wrong
+_ALL_RIGHT = 0.5  # before labels are looked at, how likely it is that none is wrong
+_PRIOR_LABELS = 10  # and if some are, one of so many is taken to be
 
 
 class LabelNoise(NamedTuple):
@@ -54,37 +55,58 @@ def estimate_label_noise(
     How many labels are wrong is by ``probabilities`` alone; which ones, by ``pooled``, if given:
     probabilities that know more, but need not be calibrated.
     """
-    profile, stretch = _profile(probabilities, codes)
+    profile, stretches = _profile(probabilities, codes)
     if not _says_something(np.cumsum(probabilities, axis=1)[:, :-1], codes):
         profile = np.zeros(len(_RATES))  # any rate is as likely
     likely_rate = float(_RATES[profile.argmax()])
     inside = _RATES[2 * (profile.max() - profile) <= chi2.ppf(level, 1)]
+    best = profile.argmax()
     if pooled is not None:
-        probabilities, stretch = pooled, _profile(pooled, codes)[1]
-    true = _stretched(_log_odds(probabilities), stretch)
-    right, wrong = _right_and_wrong(true, codes)
-    # Averaged over the rates, since few labels do not tell a high rate from a low one.
-    belief = np.exp(profile - profile.max()) * (1 - _RATES) ** (_PRIOR_LABELS - 1)
-    is_wrong = sum(
-        weight * rate * wrong / ((1 - rate) * right + rate * wrong)
-        for rate, weight in zip(_RATES, belief / belief.sum(), strict=True)
-    )
-    return LabelNoise(likely_rate, float(inside[0]), float(inside[-1]), np.asarray(is_wrong), true)
-
-
-def _profile(probabilities: Array, codes: Codes) -> tuple[Array, float]:
-    """The log-likelihood of each rate at its best stretch, and the best stretch of all."""
+        probabilities = pooled
+        of_pooled, stretches = _profile(pooled, codes)
+        best = of_pooled.argmax()
     log_odds = _log_odds(probabilities)
-    profile = np.full(len(_RATES), -np.inf)
-    best = -np.inf, 1.0
+    true = _stretched(log_odds, stretches[best])
+    is_wrong = _average_posterior(log_odds, codes, stretches, _belief(profile))
+    return LabelNoise(likely_rate, float(inside[0]), float(inside[-1]), is_wrong, true)
+
+
+def _belief(profile: Array) -> Array:
+    """How probable each rate is once labels are looked at; few do not tell a high from a low one.
+
+    That all labels are right is a case of its own: if it were one rate among many, rows that say
+    nothing would make every label look wrong by the mean of these.
+    """
+    prior = (1 - _RATES) ** (_PRIOR_LABELS - 1)
+    prior *= (1 - _ALL_RIGHT) / prior.sum()
+    prior[0] += _ALL_RIGHT
+    belief = np.exp(profile - profile.max()) * prior
+    return np.asarray(belief / belief.sum())
+
+
+def _average_posterior(log_odds: Array, codes: Codes, stretches: Array, belief: Array) -> Array:
+    """The probability that each label is wrong, with each rate at the stretch that goes with it."""
+    is_wrong = np.zeros(len(codes))
+    for stretch in np.unique(stretches):
+        right, wrong = _right_and_wrong(_stretched(log_odds, stretch), codes)
+        is_its = stretches == stretch
+        for rate, weight in zip(_RATES[is_its], belief[is_its], strict=True):
+            is_wrong += weight * rate * wrong / ((1 - rate) * right + rate * wrong)
+    return is_wrong
+
+
+def _profile(probabilities: Array, codes: Codes) -> tuple[Array, Array]:
+    """The log-likelihood of each rate at its best stretch, and that stretch."""
+    log_odds = _log_odds(probabilities)
+    profile, stretches = np.full(len(_RATES), -np.inf), np.ones(len(_RATES))
     for stretch in _STRETCHES:
         right, wrong = _right_and_wrong(_stretched(log_odds, stretch), codes)
         likelihoods = _INDEPENDENCE * np.array(
             [np.log((1 - rate) * right + rate * wrong).sum() for rate in _RATES]
         )
+        stretches = np.where(likelihoods > profile, stretch, stretches)
         profile = np.maximum(profile, likelihoods)
-        best = max(best, (float(likelihoods.max()), float(stretch)))
-    return profile, best[1]
+    return profile, stretches
 
 
 def _right_and_wrong(true: Array, codes: Codes) -> tuple[Array, Array]:

@@ -24,6 +24,7 @@ DRAWN = "drawn at random"
 _FAR = 0.95  # further from the labels than so many unlabelled rows is "unlike"
 _LEAST_SHARE = 0.01  # of rows that a row is nearest to, to be worth a word
 _EVEN = 0.15  # how far from one half the odds of two neighbouring classes may be
+_NEAREST = 1 / 3  # of the unlabelled rows, those nearest to a border between classes
 
 
 @dataclass(frozen=True)
@@ -62,15 +63,17 @@ def suggest(
     random_share: float = 0.25,
     random_state: Any = 0,
 ) -> Suggestions:
-    """Choose rows that, with those labelled before, stand for all rows.
+    """Choose rows near borders between classes that, with those labelled, stand for all rows.
 
-    Each row is the one after which labelled rows and all rows are most alike, in the columns and
-    in the class that the model expects, which count equally. So rows of a batch differ from
-    each other and from what is labelled, but are no outliers, and all classes that the model
-    expects have their share.
+    Only the third of the unlabelled rows that is nearest to a border between classes is chosen
+    from, since labels change predictions there. Each row is the one of them after which labelled
+    rows and all rows are most alike, in the columns and in the class that the model expects, which
+    count equally. So rows of a batch differ from each other and from what is labelled, but are no
+    outliers, and all classes that the model expects have their share.
 
-    Labels of rows so chosen are no random draw, and errors on them are not quite those on all
-    rows. So some of the batch, by default every fourth row, are drawn at random.
+    Labels of rows so chosen are no random draw, and errors on them are not those on all rows. So
+    some of the batch, by default every fourth row, are drawn at random from all rows without a
+    label: each is as likely to be drawn, but they are spread over the classes that are expected.
 
     Parameters
     ----------
@@ -128,8 +131,8 @@ def suggest(
     everything = _draw(random, np.arange(len(used)), _MOST_TARGETS)
     coverage = Coverage(with_positions(places, cumulative), everything)
     coverage.add(np.arange(n_labeled))
-    drawn = random.choice(free, _n_random(n, random_share), replace=False)
-    chosen = _choose(coverage, free, drawn, n)
+    drawn = _spread_draw(random, free, cumulative, _n_random(n, random_share))
+    chosen = _choose(coverage, _near_borders(free, drawn, cumulative, n), drawn, n)
     is_random = np.isin(chosen, drawn)
     picked = ModelRows(rows.model, _safe_indexing(rows.X, chosen))
     reasons = _reasons(picked.classes, places, n_labeled, chosen, free, cumulative)
@@ -151,12 +154,33 @@ def _n_random(n: int, share: float) -> int:
     return int(n * share + 0.5)
 
 
-def _choose(coverage: Coverage, free: Codes, drawn: Codes, n: int) -> NDArray[np.intp]:
-    """Rows that were drawn, and those that are best beside them, in turn."""
+def _spread_draw(random: Any, free: Codes, cumulative: Array | None, n: int) -> Codes:
+    """Rows at equal steps of the expected class, from a random start: a systematic sample.
+
+    Each row is as likely to be drawn as in a simple draw, so what is estimated by them has no bias.
+    """
+    shuffled = random.permutation(free)
+    if cumulative is not None:
+        shuffled = shuffled[np.argsort(-cumulative[shuffled].sum(axis=1), kind="stable")]
+    places = (random.uniform() + np.arange(n)) * len(free) / max(n, 1)
+    return np.asarray(shuffled[places.astype(int)])
+
+
+def _near_borders(free: Codes, drawn: Codes, cumulative: Array | None, n: int) -> Codes:
+    """Rows to choose from: those that are nearest to a border between two classes."""
+    rest = np.setdiff1d(free, drawn)
+    if cumulative is None:
+        return rest
+    distances = np.abs(cumulative[rest] - 0.5).min(axis=1)
+    n_nearest = max(int(_NEAREST * len(rest)), n - len(drawn))
+    return rest[np.argsort(distances, kind="stable")[:n_nearest]]
+
+
+def _choose(coverage: Coverage, candidates: Codes, drawn: Codes, n: int) -> NDArray[np.intp]:
+    """Rows that were drawn, and those candidates that are best beside them, in turn."""
     coverage.add(drawn)
     is_free = np.zeros(len(coverage.gains()), dtype=bool)
-    is_free[free] = True
-    is_free[drawn] = False
+    is_free[candidates] = True
     batch = np.empty(n, dtype=np.intp)
     # The last of each n / n_random rows, so that a batch that is cut short has its share.
     at_random = np.ceil(np.arange(1, len(drawn) + 1) * n / max(len(drawn), 1)).astype(int) - 1
