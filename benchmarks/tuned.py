@@ -157,7 +157,7 @@ def read_results(results: Path) -> pd.DataFrame:
 
 
 def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
-    """Each set's relative change of the mean error, and whether it is significant."""
+    """Each set's mean error, its relative change, and whether it is significant."""
     keys = ["loss", "prior", "n_labeled", "name"]
     errors = records.pivot_table(index=[*keys, "repetition"], columns="method", values="error")
     if method not in errors or base not in errors:
@@ -167,8 +167,9 @@ def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
     for key, group in errors.groupby(level=keys):
         ours, theirs = group[method].to_numpy(), group[base].to_numpy()
         change = ours.mean() / theirs.mean() - 1
-        rows.append((*key, len(ours), change, signed_rank_p_value(ours - theirs)))
-    return pd.DataFrame(rows, columns=[*keys, "repetitions", "change", "p"])
+        p_value = signed_rank_p_value(ours - theirs)
+        rows.append((*key, len(ours), ours.mean(), change, p_value))
+    return pd.DataFrame(rows, columns=[*keys, "repetitions", "error", "change", "p"])
 
 
 def report(arguments: argparse.Namespace) -> None:
@@ -196,7 +197,7 @@ def report(arguments: argparse.Namespace) -> None:
             if method != "SV-CV"
         ]
         with atomic_write(arguments.csv, force=True) as temporary:
-            pd.concat(cells).round(5).to_csv(temporary, index=False)
+            pd.concat(cells).round(6).to_csv(temporary, index=False)
 
 
 def check_limits(records: pd.DataFrame) -> None:
