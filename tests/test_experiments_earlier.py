@@ -98,6 +98,7 @@ def test_on_the_command_line(earlier, tmp_path):
     found = CliRunner().invoke(app, [*further, "--repeats", "4"])
     assert found.exit_code == 0, found.output
     assert f"9 of 12 cells are in {earlier}." in found.output.replace("\n", "")
+    assert (out / "small-exact" / "summary.md").read_text() in found.output  # line by line
     joined = pd.read_csv(out / "small-exact" / "runs.csv")
     assert joined["repeat"].nunique() == 4
     found = CliRunner().invoke(app, ["reproduce", "all", "--from", str(earlier)])

@@ -187,7 +187,9 @@ def _run(
     folder = out / Run.of(cells).folder_name
     files = write_results(experiment, cells, results, folder)
     if not quiet:
-        console.print_line((folder / "summary.md").read_text(encoding="utf-8"))
+        for line in (folder / "summary.md").read_text(encoding="utf-8").splitlines():
+            console.print_line(line)
+        console.print_line()
         written = ", ".join(path.name for path in files)
         console.print_line(f"{pluralize(len(cells), 'cell')}; results in {folder}: {written}.")
         console.print_line()
