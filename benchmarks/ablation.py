@@ -18,10 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from threadpoolctl import threadpool_limits
+from csv_runs import CsvRuns
 
-from semiordinal._utils.files import atomic_write
 from semiordinal.experiments import Experiment, cells_of, get_experiment
 from semiordinal.experiments._adam import AdamKernel
 from semiordinal.experiments._specs import LOSS_METRICS
@@ -30,7 +28,6 @@ from semiordinal.experiments._training import _ADAM, run_fit
 
 SETS = ("bank1-5", "census1-5", "computer2-5", "kinematics")
 COLUMNS = {"kernel": "SEMI2-Ker", "network": "SEMI2-NN"}
-KEY = ["model", "loss", "set", "change", "repeat"]
 PAPER = "as in the paper"
 CHANGES: dict[str, dict[str, Any]] = {
     PAPER: {},
@@ -57,36 +54,33 @@ def with_change(experiment: Experiment, model: str, change: dict[str, Any]) -> E
     return replace(experiment, trainings={"paper": {**trainings, model: changed}})
 
 
-def error_of(model: str, loss: str, name: str, change: str, repeat: int) -> float:
+def error_of(model: str, loss: str, name: str, change: str, repeat: int) -> tuple[float]:
     experiment = get_experiment(f"large-{loss}")
     settings = dict(CHANGES[change])
     cells = cells_of(experiment, "paper", repeat + 1, 1, [name], columns=[COLUMNS[model]])
     is_ascending = model == "kernel" and settings.pop("correction_step", None) is not None
     _ADAM["kernel"] = AscendingKernel if is_ascending else AdamKernel
-    with threadpool_limits(1):
-        found = run_fit(with_change(experiment, model, settings), cells[-1])
-    return found[LOSS_METRICS[loss]]
+    found = run_fit(with_change(experiment, model, settings), cells[-1])
+    return (found[LOSS_METRICS[loss]],)
+
+
+def runs_in(folder: Path) -> CsvRuns:
+    return CsvRuns(folder / "runs.csv", ["model", "loss", "set", "change", "repeat"], ["error"])
 
 
 def run(arguments: argparse.Namespace) -> None:
-    path = arguments.out / "runs.csv"
-    runs = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=[*KEY, "error"])
-    known = set(runs[KEY].itertuples(index=False, name=None))
-    cases = product(range(arguments.repeats), arguments.models, arguments.losses, SETS, CHANGES)
-    for repeat, model, loss, name, change in cases:
-        case = (model, loss, name, change, repeat)
-        if case in known:
-            continue
-        row = pd.DataFrame([[*case, error_of(*case)]], columns=[*KEY, "error"])
-        runs = row if runs.empty else pd.concat([runs, row])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path, force=True) as temporary:
-            runs.to_csv(temporary, index=False)
-        print(*case, runs.error.iloc[-1], flush=True)
+    numbers = range(arguments.repeats)
+    cases = (
+        (model, loss, name, change, repeat)
+        for repeat, model, loss, name, change in product(
+            numbers, arguments.models, arguments.losses, SETS, CHANGES
+        )
+    )
+    runs_in(arguments.out).run(cases, error_of, arguments.minutes)
 
 
 def table(arguments: argparse.Namespace) -> None:
-    runs = pd.read_csv(arguments.out / "runs.csv")
+    runs = runs_in(arguments.out).read()
     groups = runs.groupby(["model", "loss"], sort=False)
     print("| error by that as in the paper |", " | ".join(CHANGES), "|")
     print("|---|" + "---|" * len(CHANGES))
@@ -110,6 +104,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--models", type=lambda text: text.split(","), default=[*COLUMNS])
     parser.add_argument("--losses", type=lambda text: text.split(","), default=["at", "it"])
+    parser.add_argument("--minutes", type=float, default=np.inf)
     arguments = parser.parse_args()
     {"run": run, "table": table}[arguments.command](arguments)
 

@@ -1,27 +1,24 @@
 """Kernels with weights of columns that are learnt, against equal ones and the linear classifier.
 
-    python benchmarks/column_weights.py run --data FOLDER --results FOLDER   # resumes
-    python benchmarks/column_weights.py report --results FOLDER
+    python benchmarks/column_weights.py run --data FOLDER --csv FILE   # goes on with the rest
+    python benchmarks/column_weights.py table --csv docs/results/tuning/column-weights.csv
 
-Mean absolute error on test rows, AT, priors from labels, on the draws of benchmarks/tuned.py with
-1,500 unlabelled rows. The report is the geometric mean over sets of the ratio to the linear one.
+Mean absolute error on test rows, AT, priors from labels, 1,500 unlabelled rows. The table has
+geometric means over sets of the ratio to the linear classifier.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
-import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import tuned
-from threadpoolctl import threadpool_limits
+from csv_runs import CsvRuns
+from draws import draw
 
 from semiordinal import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
-from semiordinal._utils.files import atomic_write
 
 SETS = {
     "development": [
@@ -40,57 +37,63 @@ MODELS = {
     "laplace, equal": KernelOrdinalClassifierCV(kernel="laplace"),
     "laplace, learned": KernelOrdinalClassifierCV(kernel="laplace", column_weights="learned"),
 }
+N_UNLABELED = 1500
+
+
+def runs_in(path: Path) -> CsvRuns:
+    return CsvRuns(path, ["set", "n_labeled", "draw", "model"], ["error", "seconds"])
 
 
 def run(arguments: argparse.Namespace) -> None:
-    arguments.results.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore")
-    tuned.MOST_UNLABELED = 1500
-    for repetition in range(arguments.draws):
-        for n_labeled in arguments.sizes:
-            for name in (name for names in SETS.values() for name in names):
-                path = arguments.results / f"{repetition}-{n_labeled}-{name}.json"
-                if path.exists():
-                    continue
-                cell = tuned.Cell(name, n_labeled, "at", "labels", repetition, "")
-                rows = tuned.draw(cell, arguments.data)
-                record = {}
-                for label, model in MODELS.items():
-                    start = time.process_time()
-                    model.set_params(random_state=0, unlabeled_weights=())
-                    model.fit(rows["X"], rows["y"])
-                    seconds = time.process_time() - start
-                    error = np.abs(model.predict(rows["X_test"]) - rows["y_test"]).mean()
-                    record[label] = {"error": float(error), "seconds": seconds}
-                with atomic_write(path, force=True) as temporary:
-                    temporary.write_text(json.dumps(record))
+    def measure(name: str, n_labeled: int, repetition: int, label: str) -> tuple[float, float]:
+        rows = draw(arguments.data, name, n_labeled, repetition, N_UNLABELED)
+        start = time.process_time()
+        model = MODELS[label].set_params(random_state=0, unlabeled_weights=())
+        model.fit(rows["X"], rows["y"])
+        seconds = time.process_time() - start
+        error = np.abs(model.predict(rows["X_test"]) - rows["y_test"]).mean()
+        return round(float(error), 5), round(seconds, 2)
+
+    names = [name for names in SETS.values() for name in names]
+    cases = (
+        (name, n_labeled, repetition, model)
+        for repetition, n_labeled, name, model in product(
+            range(arguments.draws), arguments.sizes, names, arguments.models
+        )
+    )
+    runs_in(arguments.csv).run(cases, measure, arguments.minutes)
 
 
-def report(arguments: argparse.Namespace) -> None:
-    rows = []
-    for path in arguments.results.glob("*.json"):
-        _, n_labeled, name = path.stem.split("-", 2)
-        group = next(group for group, names in SETS.items() if name in names)
-        for label, values in json.loads(path.read_text()).items():
-            rows.append((group, int(n_labeled), name, label, values["error"], values["seconds"]))
-    columns = ["group", "labels", "set", "model", "error", "seconds"]
-    table = pd.DataFrame(rows, columns=columns)
-    errors = table.groupby(["group", "labels", "set", "model"]).error.mean().unstack()
-    ratios = np.log(errors.div(errors["linear"], axis=0))
-    print(np.exp(ratios.groupby(["group", "labels"]).mean())[list(MODELS)].round(3).to_string())
-    print(table.groupby(["labels", "model"]).seconds.mean().unstack().round(2).to_string())
+def table(arguments: argparse.Namespace) -> None:
+    runs = runs_in(arguments.csv).read()
+    group_of = {name: group for group, names in SETS.items() for name in names}
+    cell = ["group", "n_labeled", "set", "draw"]
+    runs = runs.assign(group=runs["set"].map(group_of))
+    errors = runs.pivot_table(index=cell, columns="model", values="error")
+    models = [name for name in MODELS if name in errors]
+    means = errors[models].dropna().groupby(level=cell[:3]).mean()
+    ratios = np.log(means.div(means["linear"], axis=0)).groupby(level=["group", "n_labeled"])
+    print(np.exp(ratios.mean()).round(3).assign(sets=ratios.size()).to_markdown())
+    change = 100 * (means["gaussian, learned"] / means["gaussian, equal"] - 1)
+    print("\nLearned against equal weights of the Gaussian kernel, change in %:")
+    print(change.unstack("n_labeled").round(1).to_markdown())
+    print("\nMedian CPU time:")
+    print(runs.groupby(["n_labeled", "model"]).seconds.median().unstack()[models].to_markdown())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["run", "report"])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=["run", "table"])
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--csv", type=Path, required=True)
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 200, 500])
+    parser.add_argument("--models", nargs="+", default=[*MODELS])
+    parser.add_argument("--minutes", type=float, default=np.inf)
     arguments = parser.parse_args()
-    with threadpool_limits(1):
-        {"run": run, "report": report}[arguments.what](arguments)
+    {"run": run, "table": table}[arguments.command](arguments)
 
 
 if __name__ == "__main__":

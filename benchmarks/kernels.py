@@ -1,7 +1,7 @@
 """Kernels in the paper's large setting (500 labels, 2000 unlabelled rows, MAE, AT): what helps?
 
-    python benchmarks/kernels.py --data FOLDER --results FOLDER [--repetitions 0 3]
-    python benchmarks/kernels.py --results FOLDER --report
+    python benchmarks/kernels.py run --data FOLDER --csv FILE   # goes on with the rest
+    python benchmarks/kernels.py table --csv docs/results/tuning/kernels.csv
 
 Beside the tuned classifiers: a penalty in the norm of the function space instead of the
 coefficients', on labelled centres and on centres drawn from all rows (Nyström); and unlabelled
@@ -11,17 +11,17 @@ rows in the risk with a fixed weight, as they are and with the correction that k
 from __future__ import annotations
 
 import argparse
-import json
 import time
-import warnings
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
+from csv_runs import CsvRuns
 
 from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV
-from semiordinal._utils.files import atomic_write
 
 SETS = {  # the paper's best method on each
     "bank1-5": 0.248,
@@ -33,8 +33,17 @@ SETS = {  # the paper's best method on each
     "fireman-example": 1.298,
     "kinematics": 1.155,
 }
+METHODS = {  # as the columns of the CSV have them, and as the table does
+    "sv": "SV, tuned",
+    "tuned": "tuned, priors known",
+    "semi": "SEMI γ = 0.25, SV's penalty and width",
+    "semi_convex": 'the same, `correction="non_negative"`',
+    "sv_function": 'SV, tuned, `penalty="function"`',
+    "sv_function_all": "the same, 1,000 centres of all rows",
+    "tuned_function": 'tuned, priors known, `penalty="function"`',
+}
 N_LABELED, N_UNLABELED, N_TEST = 500, 2000, 2000
-N_CENTERS = 1000
+N_CENTERS, WEIGHT = 1000, 0.25
 
 
 def draw(name: str, repetition: int, data: Path):
@@ -49,72 +58,70 @@ def draw(name: str, repetition: int, data: Path):
     return X[:n_train], labels, X[n_train:], y[n_train:], prior
 
 
-def variants(X, labels, prior):
+def variants(X, labels, prior) -> Iterator[tuple[str, Any]]:
     """Names and fitted models."""
     common = {"class_prior": prior, "random_state": 0}
     supervised = {"thresholds": "risk", "unlabeled_weights": (), **common}
     paper = {"penalty": "coef"}
     sv = KernelOrdinalClassifierCV(**paper, **supervised)
-    yield "SV", sv.fit(X, labels)
+    yield "sv", sv.fit(X, labels)
     yield "tuned", KernelOrdinalClassifierCV(**paper, **common).fit(X, labels)
     chosen = {"l2": sv.l2_, "bandwidth": sv.estimator_.bandwidth}
-    for weight in (0.1, 0.25, 0.5):
-        for correction in ("none", "non_negative"):
-            semi = KernelOrdinalClassifier(
-                unlabeled_weight=weight, correction=correction, **chosen, **paper, **common
-            )
-            yield f"SEMI-{weight}-{correction}", semi.fit(X, labels)
+    for name, correction in {"semi": "none", "semi_convex": "non_negative"}.items():
+        semi = KernelOrdinalClassifier(
+            unlabeled_weight=WEIGHT, correction=correction, **chosen, **paper, **common
+        )
+        yield name, semi.fit(X, labels)
     function = KernelOrdinalClassifierCV(penalty="function", **supervised)
-    yield "SV-function", function.fit(X, labels)
-    yield "tuned-function", KernelOrdinalClassifierCV(penalty="function", **common).fit(X, labels)
+    yield "sv_function", function.fit(X, labels)
+    yield "tuned_function", KernelOrdinalClassifierCV(penalty="function", **common).fit(X, labels)
     function.set_params(centers=N_CENTERS, bandwidths=(function.estimator_.bandwidth,))
-    yield "SV-function-all-centers", function.fit(X, labels)
+    yield "sv_function_all", function.fit(X, labels)
+
+
+def runs_in(path: Path) -> CsvRuns:
+    return CsvRuns(path, ["set", "draw"], [*METHODS, "seconds"])
 
 
 def run(arguments: argparse.Namespace) -> None:
-    arguments.results.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore")
-    for repetition in range(*arguments.repetitions):
-        for name in SETS:
-            path = arguments.results / f"{repetition}-{name}.json"
-            if path.exists():
-                continue
-            X, labels, X_test, y_test, prior = draw(name, repetition, arguments.data)
-            record, start = {}, time.process_time()
-            with threadpool_limits(1):
-                for method, model in variants(X, labels, prior):
-                    error = float(np.abs(model.predict(X_test) - y_test).mean())
-                    record[method] = {"error": error, "seconds": time.process_time() - start}
-                    start = time.process_time()
-            with atomic_write(path) as temporary:
-                temporary.write_text(json.dumps(record))
+    def errors(name: str, repetition: int) -> list[float]:
+        start = time.process_time()
+        X, labels, X_test, y_test, prior = draw(name, repetition, arguments.data)
+        found = {
+            method: float(np.abs(model.predict(X_test) - y_test).mean())
+            for method, model in variants(X, labels, prior)
+        }
+        return [*(found[m] for m in METHODS), round(time.process_time() - start, 1)]
+
+    cases = ((name, draw) for draw, name in product(range(arguments.draws), SETS))
+    runs_in(arguments.csv).run(cases, errors, arguments.minutes)
 
 
-def report(results: Path) -> None:
-    rows = []
-    for path in sorted(results.glob("*.json")):
-        repetition, name = path.stem.split("-", 1)
-        for method, record in json.loads(path.read_text()).items():
-            rows.append((name, int(repetition), method, record["error"]))
-    table = pd.DataFrame(rows, columns=["name", "repetition", "method", "error"])
-    print(table.groupby("name")["repetition"].nunique().to_string())
-    means = table.pivot_table(index="name", columns="method", values="error")
-    means["paper's best"] = pd.Series(SETS)
-    print(means.T.round(3).to_string())
+def table(arguments: argparse.Namespace) -> None:
+    runs = runs_in(arguments.csv).read()
+    means = runs.groupby("set")[[*METHODS]].mean()
+    print(f"{runs.groupby('set').size().to_dict()} draws, {runs.seconds.sum():.0f} s of CPU\n")
+    print("| mean absolute error |", " | ".join(means.index), "|")
+    print("|---" * (len(means) + 1) + "|")
+    lines = {"the paper's best method": pd.Series(SETS)[means.index]}
+    lines |= {words: means[method] for method, words in METHODS.items()}
+    for words, errors in lines.items():
+        print(f"| {words} |", " | ".join(f"{error:.3f}" for error in errors), "|")
     print("\nRelative change in % against SV:")
-    print((100 * (means.div(means["SV"], axis=0) - 1)).T.round(2).to_string())
+    print((100 * (means.div(means["sv"], axis=0) - 1)).T.round(1).to_string())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=["run", "table"])
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--repetitions", type=int, nargs=2, default=(0, 20))
-    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=np.inf)
     arguments = parser.parse_args()
-    if not arguments.report:
-        run(arguments)
-    report(arguments.results)
+    {"run": run, "table": table}[arguments.command](arguments)
 
 
 if __name__ == "__main__":

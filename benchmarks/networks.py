@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from csv_runs import CsvRuns
 from draws import draw
 from online_weights import Trainer
-from threadpoolctl import threadpool_limits
 
 from semiordinal import (
     LinearOrdinalClassifierCV,
@@ -34,7 +33,6 @@ from semiordinal import (
 )
 from semiordinal.experiments._statistics import signed_rank_p_value
 
-KEYS = ["set", "n_labeled", "draw", "method"]
 TUNED_SETS = (
     *("abalone", "calhousing-5", "cement-strength", "computer1-5"),
     *("fetal-health", "kinematics", "skill", "winequality-red"),
@@ -102,32 +100,27 @@ def cells(
                     yield name, n_labeled, repetition, method
 
 
+def runs_in(path: Path) -> CsvRuns:
+    return CsvRuns(path, ["set", "n_labeled", "draw", "method"], ["error", "seconds"])
+
+
 def run(study: dict[str, Any], arguments: argparse.Namespace) -> None:
     """Append a line to the CSV for each cell that it lacks."""
-    path, end = arguments.csv, time.monotonic() + 60 * arguments.minutes
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        path.write_text(",".join([*KEYS, "error", "seconds"]) + "\n")
-    done = set(pd.read_csv(path)[KEYS].itertuples(index=False, name=None))
-    for cell in cells(study, arguments):
-        if cell in done:
-            continue
-        if time.monotonic() > end:
-            return
-        name, n_labeled, repetition, method = cell
+
+    def measure(name: str, n_labeled: int, repetition: int, method: str) -> tuple[float, float]:
         rows = draw(arguments.data, name, n_labeled, repetition)
         start = time.process_time()
         predicted = study["methods"][method](rows, repetition)
         seconds = time.process_time() - start
         error = np.abs(predicted - rows["y_test"]).mean()
-        with path.open("a") as file:
-            quoted = f'"{method}"'
-            file.write(f"{name},{n_labeled},{repetition},{quoted},{error:.4f},{seconds:.2f}\n")
+        return round(float(error), 4), round(seconds, 2)
+
+    runs_in(arguments.csv).run(cells(study, arguments), measure, arguments.minutes)
 
 
 def report(study: dict[str, Any], path: Path) -> None:
     """Means of absolute errors, ratios to one method, and signed-rank tests over sets and draws."""
-    records = pd.read_csv(path)
+    records = runs_in(path).read()
     base = study["against"]
     for n_labeled, part in records.groupby("n_labeled"):
         methods = [name for name in study["methods"] if name in set(part["method"])]
@@ -166,9 +159,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=np.inf)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    warnings.simplefilter("ignore")
-    with threadpool_limits(1):
-        run(STUDIES[arguments.study], arguments)
+    run(STUDIES[arguments.study], arguments)
     report(STUDIES[arguments.study], arguments.csv)
 
 

@@ -2,6 +2,7 @@
 
     python benchmarks/tuned.py run --data FOLDER --results FOLDER   # resumes where it stopped
     python benchmarks/tuned.py report --results FOLDER              # tables, and the limits
+    python benchmarks/tuned.py table --csv docs/results/tuning/cells.csv    # as the page has it
     python benchmarks/tuned.py speed                                # CPU time of searches
 
 Every set of at least 600 rows, with rows as ``draws.py`` draws them. A record is one file: the
@@ -156,7 +157,7 @@ def read_results(results: Path) -> pd.DataFrame:
 
 
 def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
-    """Each set's relative change of the mean error, and whether it is significant."""
+    """Each set's mean error, its relative change, and whether it is significant."""
     keys = ["loss", "prior", "n_labeled", "name"]
     errors = records.pivot_table(index=[*keys, "repetition"], columns="method", values="error")
     if method not in errors or base not in errors:
@@ -166,8 +167,9 @@ def compare(records: pd.DataFrame, method: str, base: str) -> pd.DataFrame:
     for key, group in errors.groupby(level=keys):
         ours, theirs = group[method].to_numpy(), group[base].to_numpy()
         change = ours.mean() / theirs.mean() - 1
-        rows.append((*key, len(ours), change, signed_rank_p_value(ours - theirs)))
-    return pd.DataFrame(rows, columns=[*keys, "repetitions", "change", "p"])
+        p_value = signed_rank_p_value(ours - theirs)
+        rows.append((*key, len(ours), ours.mean(), change, p_value))
+    return pd.DataFrame(rows, columns=[*keys, "repetitions", "error", "change", "p"])
 
 
 def report(arguments: argparse.Namespace) -> None:
@@ -195,7 +197,7 @@ def report(arguments: argparse.Namespace) -> None:
             if method != "SV-CV"
         ]
         with atomic_write(arguments.csv, force=True) as temporary:
-            pd.concat(cells).round(5).to_csv(temporary, index=False)
+            pd.concat(cells).round(6).to_csv(temporary, index=False)
 
 
 def check_limits(records: pd.DataFrame) -> None:
@@ -206,8 +208,7 @@ def check_limits(records: pd.DataFrame) -> None:
     for (loss, size), group in known.groupby(["loss", "n_labeled"]):
         limit = "at most -3 %" if size == 20 else "below 0"
         print(f"  {loss} n_L={size}: {100 * group['change'].mean():+.2f} % (limit: {limit})")
-    significant = known[known["p"] < 0.05]
-    better, worse = (significant["change"] < 0).sum(), (significant["change"] > 0).sum()
+    better, worse = outcomes(known)
     counts = f"better {better}, worse {worse} of {len(known)}"
     print(f"  significant: {counts} (limit: better in three times as many)")
     prior = compare(records, "tuned", "SV-prior-CV")
@@ -224,6 +225,42 @@ def check_limits(records: pd.DataFrame) -> None:
     for row in worst.itertuples():
         print(f"    {row.loss} n_L={row.n_labeled} {row.name}: {100 * row.change:+.2f} %")
     print(f"  cells above +2 %: {(many['change'] > 0.02).sum()} of {len(many)}")
+
+
+def table(arguments: argparse.Namespace) -> None:
+    """Markdown of what a known prior is worth, from every cell against SV-CV."""
+    cells = pd.read_csv(arguments.csv)
+    key = ["loss", "n_labeled", "name"]
+    by = {
+        (method, prior): group.set_index(key)
+        for (method, prior), group in cells.groupby(["method", "prior"])
+    }
+    known, weighted = by["tuned", "known"], by["SV-prior-CV", "known"]
+    # Means over the same draws, so that their ratio is one of changes.
+    against = (1 + known["change"]) / (1 + weighted["change"]) - 1
+    changes = (weighted["change"], known["change"], against, by["tuned", "labels"]["change"])
+    head = ["loss", "labels", "`SV-prior-CV`", "tuned, priors known", "tuned by `SV-prior-CV`"]
+    print("| " + " | ".join([*head, "tuned, priors from labels", "sets better / worse"]) + " |")
+    print("|---" * (len(head) + 2) + "|")
+    for loss, size in known.index.droplevel("name").unique():
+        means = [100 * each[loss, size].mean() for each in changes]
+        better, worse = outcomes(known.loc[loss, size])
+        words = [loss.upper(), str(size), *(f"{mean:+.1f} %" for mean in means)]
+        print("| " + " | ".join(words), f"| {better} / {worse} of {len(known.loc[loss, size])} |")
+    for words, group in {"known": known, "from labels": by["tuned", "labels"]}.items():
+        better, worse = outcomes(group)
+        mean, worst = 100 * group["change"].mean(), " ".join(map(str, group["change"].idxmax()))
+        print(
+            f"\nPriors {words}: {better} better, {worse} worse of {len(group)} cells; lower in "
+            f"{(group['change'] < 0).sum()}; mean {mean:+.1f} %; worst {worst}, "
+            f"{100 * group['change'].max():+.1f} %"
+        )
+
+
+def outcomes(cells: pd.DataFrame) -> tuple[int, int]:
+    """How many cells are significantly better and worse."""
+    significant = cells["change"][cells["p"] < 0.05]
+    return int((significant < 0).sum()), int((significant > 0).sum())
 
 
 def timed_fit(model: BaseEstimator, n_labeled: int) -> float:
@@ -279,6 +316,9 @@ def main() -> None:
     reporting.add_argument("--csv", type=Path, help="where to write every cell against SV-CV")
     reporting.add_argument("--first", type=int, default=0, help="leave out earlier draws")
     reporting.add_argument("--bases", nargs="+", default=("SV-CV", "SV-prior-CV"))
+    printing = commands.add_parser("table")
+    printing.set_defaults(command=table)
+    printing.add_argument("--csv", type=Path, required=True, help="what report --csv wrote")
     commands.add_parser("speed").set_defaults(command=speed)
     arguments = parser.parse_args()
     arguments.command(arguments)

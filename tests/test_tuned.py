@@ -403,7 +403,7 @@ def test_the_benchmark_goes_on_where_it_stopped(benchmark, tmp_path, capsys):
         results=tmp_path / "results",
         sizes=[20],
         losses=["ls"],
-        priors=["known"],
+        priors=["known", "labels"],
         repetitions=[0, 2],
         methods=["SV-CV", "SV-prior-CV", "tuned", "SEMI1"],
         minutes=1e9,
@@ -412,7 +412,7 @@ def test_the_benchmark_goes_on_where_it_stopped(benchmark, tmp_path, capsys):
         csv=tmp_path / "cells.csv",
     )
     benchmark.run(arguments)
-    assert "8 records" in capsys.readouterr().out
+    assert "12 records" in capsys.readouterr().out
     one = next((tmp_path / "results" / "tuned").iterdir())
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "results").rglob("*.json")}
     one.unlink()
@@ -426,3 +426,8 @@ def test_the_benchmark_goes_on_where_it_stopped(benchmark, tmp_path, capsys):
     cells = pd.read_csv(arguments.csv)
     assert set(cells["method"]) == {"SV-prior-CV", "tuned", "SEMI1"}
     assert (cells["repetitions"] == 1).all()
+    benchmark.table(arguments)
+    told = capsys.readouterr().out
+    change = cells[(cells["method"] == "tuned") & (cells["prior"] == "known")]["change"].item()
+    assert f"| {100 * change:+.1f} % |" in told
+    assert "/ 0 of 1 |" in told

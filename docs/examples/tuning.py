@@ -1,13 +1,11 @@
-"""The figures of the page on tuning, from the records of ``benchmarks/tuned.py``.
+"""The figures of the page on tuning, from the cells that ``benchmarks/tuned.py`` compares.
 
-python docs/examples/tuning.py --results FOLDER
+python docs/examples/tuning.py
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import sys
 from pathlib import Path
 
 import matplotlib
@@ -16,6 +14,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 ROOT = Path(__file__).parent.parent
 TITLES = {"at": "absolute error (AT)", "it": "zero-one error (IT)", "ls": "squared error (LS)"}
@@ -31,23 +30,16 @@ SAME_CLASSES = (
 )
 
 
-def load_benchmark():
-    path = ROOT.parent / "benchmarks" / "tuned.py"
-    spec = importlib.util.spec_from_file_location("benchmark_tuned", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def select(cells, method, prior, loss):
+    return cells[(cells["method"] == method) & (cells["prior"] == prior) & (cells["loss"] == loss)]
 
 
-def changes_figure(benchmark, records, path):
+def changes_figure(cells, path):
     """Mean relative change of the error against SV-CV, by number of labels."""
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharex=True)
     for ax, (loss, title) in zip(axes, TITLES.items(), strict=True):
         for method, prior, label, color, marker in LINES:
-            table = benchmark.compare(records, method, "SV-CV")
-            table = table[(table["loss"] == loss) & (table["prior"] == prior)]
-            groups = table.groupby("n_labeled")["change"]
+            groups = select(cells, method, prior, loss).groupby("n_labeled")["change"]
             mean, error = 100 * groups.mean(), 100 * groups.sem()
             ax.errorbar(mean.index, mean, error, color=color, marker=marker, label=label, capsize=2)
         ax.axhline(0, color="black", linewidth=0.8)
@@ -64,24 +56,21 @@ def changes_figure(benchmark, records, path):
     plt.close(figure)
 
 
-def sets_figure(benchmark, records, path):
+def sets_figure(cells, path):
     """Each set's change with 20 labels, priors known."""
     figure, axes = plt.subplots(1, 3, figsize=(11, 5.2), sharey=True)
-    prior = benchmark.compare(records, "SV-prior-CV", "SV-CV")
-    tuned = benchmark.compare(records, "tuned", "SV-CV")
+    few = cells[cells["n_labeled"] == 20]
     names = None
     for ax, (loss, title) in zip(axes, TITLES.items(), strict=True):
-        found = {}
-        for name, table in (("prior", prior), ("tuned", tuned)):
-            kept = table[
-                (table["loss"] == loss) & (table["prior"] == "known") & (table["n_labeled"] == 20)
-            ]
-            found[name] = 100 * kept.set_index("name")["change"]
+        found = {
+            method: 100 * select(few, method, "known", loss).set_index("name")["change"]
+            for method in ("SV-prior-CV", "tuned")
+        }
         if names is None:
             names = found["tuned"].sort_values().index
         y = np.arange(len(names))
         ax.axvline(0, color="black", linewidth=0.8)
-        ax.plot(found["prior"].reindex(names), y, "s", color="#888888", markersize=4)
+        ax.plot(found["SV-prior-CV"].reindex(names), y, "s", color="#888888", markersize=4)
         ax.plot(found["tuned"].reindex(names), y, "o", color="#d1495b", markersize=5)
         ax.set_yticks(y, names, fontsize=8)
         ax.set_title(title, fontsize=10)
@@ -95,32 +84,29 @@ def sets_figure(benchmark, records, path):
     plt.close(figure)
 
 
-def labels_replaced(records, loss, size):
+def labels_replaced(cells, loss, size):
     """How many labels SV-CV needs for the error that the tuned classifier has with ``size``."""
-    kept = records[(records["loss"] == loss) & records["name"].isin(SAME_CLASSES)]
-    kept = kept[(kept["prior"] == "known") & kept["method"].isin(["SV-CV", "tuned"])]
-    paired = kept.pivot_table(
-        index=["n_labeled", "name", "repetition"], columns="method", values="error"
-    ).dropna()
-    by_set = paired.groupby(level=["n_labeled", "name"]).mean()
-    mean = np.log(by_set).groupby(level="n_labeled").mean()
-    curve = mean["SV-CV"]
-    equal = np.interp(-mean["tuned"][size], -curve.to_numpy(), np.log(curve.index.to_numpy()))
+    kept = select(cells, "tuned", "known", loss)
+    kept = kept[kept["name"].isin(SAME_CLASSES)]
+    ours, theirs = (
+        np.log(errors).groupby(kept["n_labeled"]).mean()
+        for errors in (kept["error"], kept["error"] / (1 + kept["change"]))
+    )
+    equal = np.interp(-ours[size], -theirs.to_numpy(), np.log(theirs.index.to_numpy()))
     return float(np.exp(equal))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--csv", type=Path, default=ROOT / "results" / "tuning" / "cells.csv")
     parser.add_argument("--images", type=Path, default=ROOT / "images")
     arguments = parser.parse_args()
-    benchmark = load_benchmark()
-    records = benchmark.read_results(arguments.results)
-    changes_figure(benchmark, records, arguments.images / "tuning-changes.png")
-    sets_figure(benchmark, records, arguments.images / "tuning-sets.png")
-    for loss in TITLES:
+    cells = pd.read_csv(arguments.csv)
+    changes_figure(cells, arguments.images / "tuning-changes.png")
+    sets_figure(cells, arguments.images / "tuning-sets.png")
+    for loss in TITLES if "error" in cells else ():
         for size in (20, 50, 100):
-            equal = labels_replaced(records, loss, size)
+            equal = labels_replaced(cells, loss, size)
             print(f"{loss}: tuned with {size} labels and known priors is SV-CV with {equal:.0f}")
 
 

@@ -43,6 +43,14 @@ def reproduce(
             help="Switch a setting of mode paper, such as refit=true; may be given several times.",
         ),
     ] = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Folder of earlier results, such as docs/results/small-paper: what they have is "
+            "not run again, but for one cell of each method, which must be the same.",
+        ),
+    ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Run the paper's experiments and write tables, figures and a summary.
@@ -57,6 +65,7 @@ def reproduce(
       semiordinal reproduce large-at --mode paper --repeats 5 --sets kinematics,bank1-5
       semiordinal reproduce all --mode paper --out results
       semiordinal reproduce small --mode paper --set refit=true --set columns=all
+      semiordinal reproduce small --repeats 30 --from docs/results/small-exact
     """
     from ..experiments import EXPERIMENTS, MODES, RecordStore, cells_of
     from ..experiments._engine import check_ready
@@ -66,6 +75,8 @@ def reproduce(
     if experiment not in (*EXPERIMENTS, _ALL):
         known = ", ".join([*EXPERIMENTS, _ALL])
         raise console.UsageError(f"There is no experiment {experiment}; choose from {known}.")
+    if earlier is not None and experiment == _ALL:
+        raise console.UsageError("--from is for one experiment. Name it in place of all.")
     paper = _parse_settings(changes, mode)
     named = list(EXPERIMENTS.values()) if experiment == _ALL else [EXPERIMENTS[experiment]]
     requested = {
@@ -89,11 +100,20 @@ def reproduce(
     console.require_packages("Figures need", "plot", "matplotlib")
     store = RecordStore(out / "records")
     check_ready([cell for _, cells in runs for cell in cells], store)
+    if earlier is not None:
+        notes += [_take_earlier(cells, store, earlier) for _, cells in runs]
     if not as_json:
         console.print_notes(notes)
     results = {each.name: _run(each, cells, store, out, jobs, as_json) for each, cells in runs}
     if as_json:
         console.print_json({**results, "notes": notes})
+
+
+def _take_earlier(cells: list[Cell], store: RecordStore, folder: Path) -> str:
+    from ..experiments._earlier import take_earlier
+
+    n_known = take_earlier(cells, store, folder)
+    return f"{n_known} of {len(cells)} cells are in {folder}."
 
 
 def _parse_settings(changes: list[str] | None, mode: str) -> PaperSettings | None:
@@ -167,7 +187,9 @@ def _run(
     folder = out / Run.of(cells).folder_name
     files = write_results(experiment, cells, results, folder)
     if not quiet:
-        console.print_line((folder / "summary.md").read_text(encoding="utf-8"))
+        for line in (folder / "summary.md").read_text(encoding="utf-8").splitlines():
+            console.print_line(line)
+        console.print_line()
         written = ", ".join(path.name for path in files)
         console.print_line(f"{pluralize(len(cells), 'cell')}; results in {folder}: {written}.")
         console.print_line()

@@ -31,7 +31,7 @@ _RANKS = "ranks"
 _PANELS = {"curve": "curves", "variance": "variance"}
 
 
-_RUN_FILE, _RUNS_FILE = "run.json", "runs.csv"
+_RUN_FILE, RUNS_FILE = "run.json", "runs.csv"
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,15 @@ class Run:
 
     @property
     def heading(self) -> str:
+        return f"# {get_experiment(self.experiment).title} ({self})\n"
+
+    def __str__(self) -> str:
         words = [f"`{self.experiment}`"]
         if self.mode is not None:
             words.append(f"mode {self.mode}")
         words += [f"{name}={value}" for name, value in self.paper.items()]
         words.append(f"seed {self.seed}")
-        return f"# {get_experiment(self.experiment).title} ({', '.join(words)})\n"
+        return ", ".join(words)
 
 
 def write_results(
@@ -92,19 +95,26 @@ def write_results(
 
 def rewrite_results(folder: Path) -> list[Path]:
     """Write tables, summary and figures of a folder again from its ``runs.csv``."""
-    try:
-        run = Run(**json.loads((folder / _RUN_FILE).read_text(encoding="utf-8")))
-        PaperSettings.parse(f"{name}={value}" for name, value in run.paper.items())
-        runs = pd.read_csv(folder / _RUNS_FILE)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"{str(folder)!r} is no folder of results: it needs {_RUN_FILE} and {_RUNS_FILE} as "
-            f"`semiordinal reproduce` writes them ({error})."
-        ) from error
+    run, runs = read_results(folder)
     return _write(get_experiment(run.experiment), run, runs, folder)
 
 
+def read_results(folder: Path) -> tuple[Run, pd.DataFrame]:
+    """What was run, and every run, from a folder of results."""
+    try:
+        run = Run(**json.loads((folder / _RUN_FILE).read_text(encoding="utf-8")))
+        PaperSettings.parse(f"{name}={value}" for name, value in run.paper.items())
+        get_experiment(run.experiment)
+        return run, pd.read_csv(folder / RUNS_FILE)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{str(folder)!r} is no folder of results: it needs {_RUN_FILE} and {RUNS_FILE} as "
+            f"`semiordinal reproduce` writes them ({error})."
+        ) from error
+
+
 def _write(experiment: Experiment, run: Run, runs: pd.DataFrame, folder: Path) -> list[Path]:
+    runs = rounded(runs)  # so that all follows from what runs.csv has
     writer = _Writer(experiment, run, folder)
     write = {"table": writer.table, "curve": writer.curve, "variance": writer.variance}
     write[experiment.kind](runs)
@@ -135,7 +145,7 @@ class _Writer:
         methods = list(problems[0].errors.columns)
         table = ErrorTable(self.experiment, methods, problems)
         n_repeats = runs["repeat"].nunique()
-        self._csv(_RUNS_FILE, runs)
+        self._csv(RUNS_FILE, runs)
         bold = (
             "the least mean and those that Wilcoxon's signed-rank test at 5 % does not find worse"
         )
@@ -160,9 +170,8 @@ class _Writer:
         self._text("summary.md", "\n".join([self.heading, *summary]))
 
     def curve(self, runs: pd.DataFrame) -> None:
-        most = {name: self._most_unlabeled(name) for name in runs["set"].unique()}
-        runs["n_unlabeled"] = runs["n_unlabeled"].fillna(runs["set"].map(most)).astype(int)
-        self._csv(_RUNS_FILE, runs)
+        runs = with_counts(self.experiment, runs)
+        self._csv(RUNS_FILE, runs)
         ratios, displays = [], dict[tuple[str, str], Display]()
         for (name, loss), part in runs.groupby(["set", "loss"], sort=False):
             errors = part.pivot(
@@ -192,7 +201,7 @@ class _Writer:
         self._panels(displays)
 
     def variance(self, runs: pd.DataFrame) -> None:
-        self._csv(_RUNS_FILE, runs)
+        self._csv(RUNS_FILE, runs)
         self._text("summary.md", "\n".join([self.heading, variance_summary(runs)]))
         medians = median_ratios(runs).reset_index()
         displays = dict[tuple[str, str], Display]()
@@ -203,9 +212,6 @@ class _Writer:
             )
         self._panels(displays)
 
-    def _most_unlabeled(self, name: str) -> int:
-        return self.experiment.sizes.of(get_facts(name).n_rows)[1]
-
     def _panels(self, displays: dict[tuple[str, str], Display]) -> None:
         """One figure a loss, one panel a set."""
         stem = _PANELS[self.experiment.kind]
@@ -215,10 +221,8 @@ class _Writer:
             self._figure(f"{stem}-{loss}", plot_panels(own, title=title))
 
     def _csv(self, name: str, frame: pd.DataFrame) -> None:
-        rounded = frame.copy()
-        for column in rounded.select_dtypes("float"):
-            rounded[column] = [float(f"{x:.10g}") if np.isfinite(x) else x for x in frame[column]]
-        self._text(name, rounded.dropna(axis=1, how="all").to_csv(index=False, lineterminator="\n"))
+        table = rounded(frame).dropna(axis=1, how="all")
+        self._text(name, table.to_csv(index=False, lineterminator="\n"))
 
     def _text(self, name: str, text: str) -> None:
         self.files.append(self.folder / name)
@@ -234,6 +238,21 @@ class _Writer:
                 raise unwritable(path, error) from error
             self.files.append(path)
         close_figure(figure)
+
+
+def rounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table with numbers to ten digits, as files have them."""
+    frame = frame.copy()
+    for column in frame.select_dtypes("float"):
+        frame[column] = [float(f"{x:.10g}") if np.isfinite(x) else x for x in frame[column]]
+    return frame
+
+
+def with_counts(experiment: Experiment, runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs with the number of unlabelled rows where it is left out, which stands for all."""
+    most = {name: experiment.sizes.of(get_facts(name).n_rows)[1] for name in runs["set"].unique()}
+    counts = runs["n_unlabeled"].astype(float).fillna(runs["set"].map(most)).astype(int)
+    return runs.assign(n_unlabeled=counts)
 
 
 def fit_runs(cells: Sequence[Cell], results: Sequence[dict[str, Any]]) -> pd.DataFrame:
