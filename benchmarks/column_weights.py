@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from csv_runs import CsvRuns
+from csv_runs import CsvRuns, run_parser
 from draws import draw
 
 from semiordinal import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
@@ -82,16 +82,9 @@ def table(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("command", choices=["run", "table"])
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--csv", type=Path, required=True)
-    parser.add_argument("--draws", type=int, default=2)
+    parser = run_parser(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 200, 500])
     parser.add_argument("--models", nargs="+", default=[*MODELS])
-    parser.add_argument("--minutes", type=float, default=np.inf)
     arguments = parser.parse_args()
     {"run": run, "table": table}[arguments.command](arguments)
 

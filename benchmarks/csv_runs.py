@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -58,3 +59,16 @@ class CsvRuns:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         row.to_csv(self.path, mode="a", header=not self.path.exists(), index=False)
         print(*case, *measured, flush=True)
+
+
+def run_parser(description: str | None) -> argparse.ArgumentParser:
+    """The commands ``run`` and ``table``, with the options that all such benchmarks have."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=["run", "table"])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=np.inf)
+    return parser

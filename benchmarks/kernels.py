@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from csv_runs import CsvRuns
+from csv_runs import CsvRuns, run_parser
 
 from semiordinal import KernelOrdinalClassifier, KernelOrdinalClassifierCV
 
@@ -112,14 +112,7 @@ def table(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("command", choices=["run", "table"])
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--csv", type=Path, required=True)
-    parser.add_argument("--draws", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=np.inf)
+    parser = run_parser(__doc__)
     arguments = parser.parse_args()
     {"run": run, "table": table}[arguments.command](arguments)
 
