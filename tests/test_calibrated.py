@@ -433,3 +433,13 @@ def test_model_files_hold_what_is_safe_and_refuse_the_rest(tmp_path):
     np.testing.assert_array_equal(model_files.load(path).predict_proba(X), own.predict_proba(X))
     with pytest.raises(model_files.ModelFileError, match="SVR"):
         model_files.save(calibrated(SVR()).fit(X, Y), path, force=True)
+
+
+def test_where_nothing_can_be_held_out_probabilities_are_the_models_own():
+    rows, labels = np.array([[0.0], [1.0], [2.0], [0.5]]), np.array([0, 1, 2, np.nan])
+    model = LinearOrdinalClassifier(l2=0.1)
+    wrapped = CalibratedOrdinalClassifier(model).fit(rows, labels)
+    assert "no class has two labelled rows" in wrapped.reason_
+    np.testing.assert_allclose(
+        wrapped.predict_cumulative(rows), model.fit(rows, labels).predict_cumulative(rows)
+    )
