@@ -45,14 +45,20 @@ def rows_of(path) -> list[list[str]]:
     return pd.concat(list(file.batches(file.columns(), rows=2))).to_numpy().tolist()
 
 
+def table_with(row, place, folder):
+    """A file of six rows of three cells, but for the one at a place."""
+    lines = ["0.5,1.5,1"] * 6
+    lines[place] = row
+    path = folder / "t.csv"
+    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    return path
+
+
 @pytest.mark.parametrize("row", ["0.5,1.5,1,9", "0.5,1.5,1,"])
 @pytest.mark.parametrize("place", [0, 3, 5])
 def test_rows_of_more_cells_are_refused_wherever_they_are(tmp_path, model, place, row):
     """In any row, in any batch, for every command, and whichever columns are asked for."""
-    lines = ["0.5,1.5,1"] * 6
-    lines[place] = row
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    path = table_with(row, place, tmp_path)
     counts = f"has 4 cells in line {place + 2}, "
     with pytest.raises(TableError, match=rf"t.csv' {counts}more than there are names \(3\)"):
         list(TableFile(path).batches(["a"], rows=2))
@@ -77,10 +83,7 @@ def refusals(tmp_path, model, path):
 @pytest.mark.parametrize("row", ["0.5,1.5", "0.5", '""', '" "', "\v"])
 @pytest.mark.parametrize("place", [0, 3, 5])
 def test_cells_that_are_left_out_at_the_end_are_empty(tmp_path, model, place, row):
-    lines = ["0.5,1.5,1"] * 6
-    lines[place] = row
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    path = table_with(row, place, tmp_path)
     with pytest.warns(
         UserWarning, match=rf"1 row with fewer .* is row {place + 1}\. What is missing"
     ):
