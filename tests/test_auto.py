@@ -47,6 +47,28 @@ class Failing(ClassifierMixin, BaseEstimator):
         raise AssertionError
 
 
+class Unsteady(ClassifierMixin, BaseEstimator):
+    """A logistic model of the first column, whose certainty and bias vary from fold to fold."""
+
+    def __init__(self, n_all, spread):
+        self.n_all = n_all
+        self.spread = spread
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        rng = np.random.default_rng(int(1e6 * abs(X.sum())))
+        spread = 0.0 if len(y) == self.n_all else self.spread
+        self.slope_, self.bias_ = np.exp(spread * rng.normal()), spread * rng.normal()
+        return self
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X):
+        odds = self.slope_ * (np.array([-0.5, 0.5]) - X[:, :1]) + self.bias_
+        return np.diff(expit(odds), axis=1, prepend=0.0, append=1.0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "expected"),
@@ -186,6 +208,24 @@ def test_known_shares_lower_the_error():
             scores.append(-model.score(rows[500:], truth[500:]))
         changes.append(scores[1] / scores[0])
     assert np.exp(np.log(changes).mean()) < 1.0
+
+
+def test_certainty_of_folds_is_not_taken_for_class_shares():
+    """Where folds differ by certainty and bias alone, shares are used as where they do not."""
+    rng = np.random.default_rng(0)
+    shares = np.array([0.2, 0.5, 0.3])
+    codes = np.r_[np.repeat([0, 1, 2], 20), rng.choice(3, 400, p=shares)]
+    rows = (codes - 1 + rng.normal(size=460))[:, None].clip(-2, 2)
+    y = np.where(np.arange(460) < 60, codes, np.nan)
+    steady, unsteady = (
+        auto(members=[Unsteady(60, spread)], class_prior=shares).fit(rows, y)
+        for spread in (0.0, 0.4)
+    )
+    assert not np.allclose(steady.held_out_cumulative_, unsteady.held_out_cumulative_, atol=0.05)
+    assert steady.prior_trust_ > 0.8
+    assert unsteady.prior_trust_ == pytest.approx(steady.prior_trust_)
+    np.testing.assert_allclose(unsteady.offsets_, steady.offsets_, atol=1e-9)
+    assert unsteady.shares_reason_ == steady.shares_reason_
 
 
 def test_what_a_fit_tells():

@@ -366,15 +366,16 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         )
         seen, evidence = stack.seen, None
         if is_unlabeled.any() and len(seen):
+            scaled = stack.odds_on_one_scale(self._log_odds(X[stack.sample]))[seen]
             evidence = weigh_shares(
-                held_out[seen], stack.codes[seen], odds, given, stack.row_weights[seen], counts
+                scaled, stack.codes[seen], odds, given, stack.row_weights[seen], counts
             )
         used = None if is_of_labels(self.class_prior) else evidence
         self.class_prior_ = counts / counts.sum() if given is None else given
         if used is not None:
             self.class_prior_ = used.shares
             self.offsets_, self.prior_share_ = offsets_by_evidence(
-                odds, held_out[seen], stack.codes[seen], used
+                odds, scaled, stack.codes[seen], used
             )
         self.prior_trust_ = 0.0 if evidence is None else evidence.trust
         self.shares_reason_ = shares_reason(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ _FEW_FOLDS, _MORE_FOLDS = 5, 10
 # lack only a tenth tell better what all labels give, and twice as many fits are affordable.
 _MORE_FOLDS_FROM, _MORE_FOLDS_TO = 100, 1000
 _FEW_ROWS = 3000
+_MOST_SCALED = 200  # unlabelled rows by which the scales of folds are compared
+_LEAST_SPREAD = 1e-12  # of log-odds that are not all the same
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,10 @@ class FittedStack:
         Fitted to all labelled rows.
     odds : array of shape (M, n_labeled, K − 1)
         Log-odds by models that were fitted without the row; NaN for rows that no fold holds out.
+    sample : array of shape (n_sample,)
+        Positions among all rows of some unlabelled ones.
+    sample_odds : array of shape (M, n_folds, n_sample, K − 1)
+        Their log-odds by the models of each fold.
     seconds : list of float
     omitted : dict of str
         Models that were left out, and why.
@@ -106,6 +112,8 @@ class FittedStack:
     names: list[str]
     estimators: list[Any]
     odds: Array
+    sample: Codes
+    sample_odds: Array
     seconds: list[float]
     omitted: dict[str, str]
     labels: RowLabels
@@ -133,12 +141,37 @@ class FittedStack:
     def cross_fitted_odds(self) -> Array:
         """Averages for each fold by weights from the others: (n_labeled, K − 1)."""
         averages = np.full(self.odds.shape[1:], np.nan)
+        for _, inside, weights in self._fold_weights():
+            averages[inside] = average_log_odds(self.odds[:, inside], weights)
+        return averages
+
+    def odds_on_one_scale(self, of_sample: Array) -> Array:
+        """The same, each fold's moved and stretched to the scale of the final models.
+
+        Models of some folds are more certain than those of others, or of all rows, by the
+        penalties that they choose; that must not be taken for another mixture of classes. The
+        log-odds of the sample get the means and the spread that the final models give them.
+
+        Parameters
+        ----------
+        of_sample : array of shape (n_sample, K − 1)
+            Averaged log-odds of the sample by the final models.
+        """
+        scaled = self.cross_fitted_odds()
+        for fold, inside, weights in self._fold_weights():
+            of_fold = average_log_odds(self.sample_odds[:, fold], weights)
+            spread, target = (table.var(axis=0).mean() for table in (of_fold, of_sample))
+            stretch = np.sqrt(target / spread) if spread > _LEAST_SPREAD else 1.0
+            distance = scaled[inside] - of_fold.mean(axis=0)
+            scaled[inside] = of_sample.mean(axis=0) + stretch * distance
+        return scaled
+
+    def _fold_weights(self) -> Iterator[tuple[int, Codes, Array]]:
+        """Of each fold its number, its rows, and weights of the models by the other rows."""
         for this in np.unique(self.fold[self.seen]):
             inside = np.flatnonzero(self.fold == this)
             others = np.setdiff1d(self.seen, inside)
-            weights = self.weights(others if len(others) else inside)
-            averages[inside] = average_log_odds(self.odds[:, inside], weights)
-        return averages
+            yield int(this), inside, self.weights(others if len(others) else inside)
 
     def constant_classes(self, task: str) -> Codes:
         """The class of the least loss for the labelled rows outside each row's fold."""
@@ -180,18 +213,19 @@ def fit_stack(
     verbose : bool
     """
     start = time.monotonic()
-    labeled = np.flatnonzero(labels.codes >= 0)
+    labeled, unlabeled = np.flatnonzero(labels.codes >= 0), np.flatnonzero(labels.codes == -1)
+    sample = _evenly(unlabeled, _MOST_SCALED)
     models, omitted = build_members(members, X, len(labeled))
     fitted: dict[str, Any] = {}
-    odds, seconds = [], []
+    odds, sample_odds, seconds = [], [], []
     error: Exception | None = None
     with progress("Fitting", len(models) * (len(folds) + 1), verbose) as advance:
         for name, model in models.items():
             begun = time.monotonic()
             budget = time_limit - (begun - start) if fitted else np.inf
-            jobs = _Jobs(seeded(model, seed), X, labels, n_classes, n_jobs)
+            jobs = _Jobs(seeded(model, seed), X, labels, n_classes, n_jobs, sample)
             try:
-                estimator, held_out = jobs.run(folds, labeled, budget, advance)
+                estimator, held_out, of_sample = jobs.run(folds, labeled, budget, advance)
             except _OutOfTimeError:
                 omitted[name] = f"it would have gone beyond time_limit={time_limit:g} seconds"
                 continue
@@ -201,6 +235,7 @@ def fit_stack(
                 continue
             fitted[name] = estimator
             odds.append(bounded_log_odds(held_out))
+            sample_odds.append(bounded_log_odds(of_sample))
             seconds.append(time.monotonic() - begun)
     if not fitted:
         raise ValueError(
@@ -213,12 +248,19 @@ def fit_stack(
         list(fitted),
         list(fitted.values()),
         np.stack(odds),
+        sample,
+        np.stack(sample_odds),
         seconds,
         omitted,
         labels.with_class(n_classes),
         fold[labeled],
         n_classes,
     )
+
+
+def _evenly(rows: Codes, most: int) -> Codes:
+    """At most so many rows, at even distances."""
+    return rows[np.linspace(0, len(rows), min(most, len(rows)), endpoint=False, dtype=np.intp)]
 
 
 class _OutOfTimeError(Exception):
@@ -234,6 +276,7 @@ class _Jobs:
     labels: RowLabels
     n_classes: int
     n_jobs: int | None
+    sample: Codes
 
     def run(
         self,
@@ -241,32 +284,39 @@ class _Jobs:
         labeled: Codes,
         budget: float,
         advance: Callable[[int], None],
-    ) -> tuple[Any, Array]:
-        """The model fitted to all labelled rows, and predictions for them by those of the folds."""
+    ) -> tuple[Any, Array, Array]:
+        """The model fitted to all labelled rows, and predictions by those of the folds.
+
+        Of the labelled rows by the model that was fitted without them, of the sample by each.
+        """
         held_out = np.full((len(self.labels.codes), self.n_classes - 1), np.nan)
         if budget <= 0:
             raise _OutOfTimeError
         begun = time.monotonic()
-        held_out[folds[0].test] = self._fold(folds[0])
+        predicted = [self._fold(folds[0])]
         advance(1)
         n_rounds = -(-len(folds) // (self.n_jobs if self.n_jobs and self.n_jobs > 0 else 1))
         if (time.monotonic() - begun) * (1 + n_rounds) > budget:
             raise _OutOfTimeError
         run = Parallel(self.n_jobs, return_as="generator")
-        tasks = [delayed(self._fold)(fold) for fold in folds[1:]]
-        for fold, cumulative in zip(folds[1:], run(tasks), strict=True):
-            held_out[fold.test] = cumulative
+        for both in run(delayed(self._fold)(fold) for fold in folds[1:]):
+            predicted.append(both)
             advance(1)
+        for fold, (cumulative, _) in zip(folds, predicted, strict=True):
+            held_out[fold.test] = cumulative
         final = self._fit(labeled)
         advance(1)
-        return final.model, held_out[labeled]
+        return final.model, held_out[labeled], np.stack([of_sample for _, of_sample in predicted])
 
     def _fit(self, train: Codes) -> FittedMember:
         # Threads that wait for more of so little work would take more time than they save.
         with threadpool_limits(1 if len(train) <= _FEW_ROWS else None):
             return fit_member(self.model, self.X, self.labels, train, self.n_classes)
 
-    def _fold(self, fold: StackFold) -> Array:
+    def _fold(self, fold: StackFold) -> tuple[Array, Array]:
+        """Predictions for the rows that are held out, and for the sample."""
         model = self._fit(fold.train)
-        with threadpool_limits(1 if len(fold.test) <= _FEW_ROWS else None):
-            return model.predict_cumulative(self.X[fold.test])
+        rows = np.concatenate([fold.test, self.sample])
+        with threadpool_limits(1 if len(rows) <= _FEW_ROWS else None):
+            cumulative = model.predict_cumulative(self.X[rows])
+        return cumulative[: len(fold.test)], cumulative[len(fold.test) :]
