@@ -28,6 +28,7 @@ from semiordinal._rows import RowLabels
 from semiordinal._score.members import MEMBERS, FittedMember, fit_member
 from semiordinal._score.stack_fitting import stack_folds
 from semiordinal._score.stacking import average_log_odds, stacking_weights
+from semiordinal.shares import estimate_class_shares
 
 PROBLEM = make_problem(n_labeled=60, n_unlabeled=200)
 X, Y, PRIOR, LABELED = PROBLEM.X, PROBLEM.y, PROBLEM.prior, PROBLEM.labeled
@@ -226,6 +227,8 @@ def test_certainty_of_folds_is_not_taken_for_class_shares():
     assert unsteady.prior_trust_ == pytest.approx(steady.prior_trust_)
     np.testing.assert_allclose(unsteady.offsets_, steady.offsets_, atol=1e-9)
     assert unsteady.shares_reason_ == steady.shares_reason_
+    found, expected = (estimate_class_shares(m, rows[60:]) for m in (unsteady, steady))
+    np.testing.assert_allclose(found.shares, expected.shares, atol=1e-6)
 
 
 def test_what_a_fit_tells():

@@ -109,7 +109,8 @@ def estimate_class_shares(
             "by. Use AutoOrdinalClassifier, LinearOrdinalClassifierCV, KernelOrdinalClassifierCV "
             "or CalibratedOrdinalClassifier, fitted to two labels of a class at least."
         )
-    held_out, codes = _log_odds(model.held_out_cumulative_), model.held_out_codes_
+    comparable = getattr(model, "held_out_scaled_", model.held_out_cumulative_)  # of averages
+    held_out, codes = _log_odds(comparable), model.held_out_codes_
     unseen = np.bincount(codes, minlength=len(model.class_order_)) == 0
     if unseen.any():
         raise ValueError(
