@@ -353,66 +353,24 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     def _store(self, rows: TrainingRows, stack: FittedStack) -> None:
         """Set the fitted attributes."""
         counts = stack.labels.totals(len(rows.classes))[:-1]
-        given = given_shares(self.class_prior, counts, rows.classes)
-        if given is not None:
-            warn_of_slight_priors(given, counts, rows.classes)
         self.class_order_ = rows.classes
         self.class_weight_ = resolve_class_weight(self.class_weight, counts, rows.classes)
         self.n_labeled_, self.n_unlabeled_ = rows.n_labeled, rows.n_unlabeled
         self.n_interval_ = rows.labels.n_interval
         self.members_, self.estimators_ = stack.names, stack.estimators
         self.weights_, self.omitted_ = stack.weights(), stack.omitted
-        self.offsets_, self.prior_share_ = np.zeros(len(rows.classes) - 1), 0.0
         self.boundaries_ = np.arange(len(rows.classes) - 1)
-        held_out = stack.cross_fitted_odds()
-        X, is_unlabeled = rows.stacked(), rows.labels.codes == -1
-        odds = self._log_odds(
-            X[np.flatnonzero(is_unlabeled if is_unlabeled.any() else rows.labels.codes >= 0)]
-        )
-        seen, evidence = stack.seen, None
-        scaled = held_out[seen]
-        if is_unlabeled.any() and len(seen):
-            scaled = stack.odds_on_one_scale(self._log_odds(X[stack.sample]))[seen]
-            evidence = weigh_shares(
-                scaled, stack.codes[seen], odds, given, stack.row_weights[seen], counts
-            )
-        used = None if is_of_labels(self.class_prior) else evidence
-        self.class_prior_ = counts / counts.sum() if given is None else given
-        if used is not None:
-            self.class_prior_ = used.shares
-            self.offsets_, self.prior_share_ = offsets_by_evidence(
-                odds, scaled, stack.codes[seen], used
-            )
-        self.prior_trust_ = 0.0 if evidence is None else evidence.trust
-        self.shares_reason_ = shares_reason(
-            evidence, self.class_prior, self.n_unlabeled_, rows.classes
-        )
-        shares = None if used is None else self.class_prior_
-        self.held_out_rows_, self.held_out_codes_ = stack.seen, stack.codes[stack.seen]
-        self.held_out_weights_ = population_weights(
-            self.held_out_codes_, stack.row_weights[stack.seen], shares
-        )
-        self.held_out_cumulative_ = self._cumulative((held_out + self.offsets_)[stack.seen])
-        self.held_out_scaled_ = self._cumulative(scaled + self.offsets_)
-        self.held_out_classes_ = held_out_classes(
-            stack, held_out + self.offsets_, self.task, shares, self.class_weight_
-        )
-        self.leaderboard_ = leaderboard(
-            stack, self.held_out_classes_, self.held_out_weights_, self.task
-        )
+        X, codes = rows.stacked(), rows.labels.codes
+        are_unlabeled = bool((codes == -1).any())
+        odds = self._log_odds(X[np.flatnonzero(codes == -1 if are_unlabeled else codes >= 0)])
+        scaled = held_out = stack.cross_fitted_odds()
+        if are_unlabeled:
+            scaled = stack.odds_on_one_scale(self._log_odds(X[stack.sample]))
+        shares = self._use_shares(stack, counts, scaled, odds if are_unlabeled else None)
+        self._store_held_out(stack, held_out, scaled, shares)
         self.expected_changes_: dict[str, tuple[float, float]] = {}
         if self.offsets_.any():
-            self.held_out_classes_[WITHOUT_SHARES] = classes_by_odds(
-                held_out[stack.seen], self.task, self.class_weight_
-            )
-            cumulative = ordered_probabilities(odds + self.offsets_)
-            own, other = (
-                classes_by_odds(each, self.task, self.class_weight_)
-                for each in (odds + self.offsets_, odds)
-            )
-            probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
-            mean, deviation = expected_difference(probabilities, own, other, self.task)
-            self.expected_changes_[WITHOUT_SHARES] = mean, deviation
+            self._compare_without_shares(held_out[stack.seen], odds)
         sentences = [
             describe_stack(
                 self.leaderboard_, self.omitted_, self.task, self.class_weight_ is not None
@@ -423,10 +381,80 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             describe_one_class(
                 classes_by_odds(odds + self.offsets_, self.task, self.class_weight_),
                 self.class_order_,
-                are_unlabeled=self.n_unlabeled_ > 0,
+                are_unlabeled=are_unlabeled,
             ),
         ]
         self.reason_ = " ".join(filter(None, sentences))
+
+    def _use_shares(
+        self, stack: FittedStack, counts: Array, scaled: Array, unlabeled: Array | None
+    ) -> Array | None:
+        """Set what follows from class shares; gives them, if they are not those of the labels.
+
+        Parameters
+        ----------
+        stack : FittedStack
+        counts : array of shape (K,)
+            Labels of each class.
+        scaled : array of shape (n_labeled, K − 1)
+            Log-odds of the labelled rows while held out, on the scale of the final models.
+        unlabeled : array of shape (n_unlabeled, K − 1) or None
+            Log-odds of the unlabelled rows.
+        """
+        given = given_shares(self.class_prior, counts, self.class_order_)
+        if given is not None:
+            warn_of_slight_priors(given, counts, self.class_order_)
+        seen, evidence = stack.seen, None
+        if unlabeled is not None and len(seen):
+            evidence = weigh_shares(
+                scaled[seen], stack.codes[seen], unlabeled, given, stack.row_weights[seen], counts
+            )
+        self.offsets_, self.prior_share_ = np.zeros(len(counts) - 1), 0.0
+        self.class_prior_ = counts / counts.sum() if given is None else given
+        self.prior_trust_ = 0.0 if evidence is None else evidence.trust
+        self.shares_reason_ = shares_reason(
+            evidence, self.class_prior, self.n_unlabeled_, self.class_order_
+        )
+        if unlabeled is None or evidence is None or is_of_labels(self.class_prior):
+            return None
+        self.class_prior_ = evidence.shares
+        self.offsets_, self.prior_share_ = offsets_by_evidence(
+            unlabeled, scaled[seen], stack.codes[seen], evidence
+        )
+        return self.class_prior_
+
+    def _store_held_out(
+        self, stack: FittedStack, held_out: Array, scaled: Array, shares: Array | None
+    ) -> None:
+        """Set what is known of the labelled rows while held out."""
+        seen = stack.seen
+        self.held_out_rows_, self.held_out_codes_ = seen, stack.codes[seen]
+        self.held_out_weights_ = population_weights(
+            self.held_out_codes_, stack.row_weights[seen], shares
+        )
+        self.held_out_cumulative_ = self._cumulative((held_out + self.offsets_)[seen])
+        self.held_out_scaled_ = self._cumulative((scaled + self.offsets_)[seen])
+        self.held_out_classes_ = held_out_classes(
+            stack, held_out + self.offsets_, self.task, shares, self.class_weight_
+        )
+        self.leaderboard_ = leaderboard(
+            stack, self.held_out_classes_, self.held_out_weights_, self.task
+        )
+
+    def _compare_without_shares(self, held_out: Array, odds: Array) -> None:
+        """Set what the average would predict without class shares, and how errors would change."""
+        self.held_out_classes_[WITHOUT_SHARES] = classes_by_odds(
+            held_out, self.task, self.class_weight_
+        )
+        cumulative = ordered_probabilities(odds + self.offsets_)
+        own, other = (
+            classes_by_odds(each, self.task, self.class_weight_)
+            for each in (odds + self.offsets_, odds)
+        )
+        probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+        self.expected_changes_[WITHOUT_SHARES] = expected_difference(
+            probabilities, own, other, self.task
+        )
 
     def _share_sentences(self) -> list[str]:
         if not self.prior_share_:
