@@ -164,6 +164,12 @@ def print_names(errors: pd.DataFrame) -> None:
 
 
 def print_printed(rows: pd.DataFrame) -> None:
+    for method, group in rows.groupby("method"):
+        print(f"\n{method}:")
+        print_directions(group)
+
+
+def print_directions(rows: pd.DataFrame) -> None:
     change = rows["true"] - rows["true_without"]
     size = change.abs() / rows["true_without"]
     rows = rows.assign(
@@ -179,7 +185,8 @@ def print_printed(rows: pd.DataFrame) -> None:
         of_sums = 100 * (group["printed"].sum() / group["true"].sum() - 1)
         print(
             f"labels {key}, {len(group)} tables: direction right in {clear['same'].sum()} of "
-            f"{len(clear)} clear cases; true change {group['true_change'].mean():+.1f} %; printed "
+            f"{len(clear)} clear cases; true change {group['true_change'].mean():+.1f} %, at most "
+            f"{group['true_change'].max():+.1f} %; printed "
             f"error above the true one by {excess.mean():+.1f} ± "
             f"{excess.std() / max(len(excess), 1) ** 0.5:.1f} % (mean over sets; {of_sums:+.1f} % "
             "of sums)"

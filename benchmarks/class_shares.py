@@ -8,7 +8,7 @@ first in several steps (``errors``, ``gains``, ``named``, ``study``):
 
 errors     test error of a method that is given some class shares, and the sentence on them
 printed    what ``semiordinal fit`` prints, beside the errors on the test rows
-average    the same of an average of models with one member
+average    the same of averages: of a linear model alone, and of all kinds
 intervals  of estimated class shares, by each method, and by QuaPy and ppi-python where installed
 
 Labels are a random draw, or as many of each class ("equal"). Test rows and unlabelled rows are
@@ -102,7 +102,7 @@ def _plan(parts: list[str], name: str, repetition: int) -> Iterator[tuple[str, s
         for drawn in ("random", "equal"):
             for given in ("right", *WRONG):
                 yield "errors", "tuned", drawn, 200, given
-    for part, method in (("printed", "tuned"), ("average", "linear")):
+    for part, method in (("printed", "tuned"), ("average", "linear"), ("average", "auto")):
         if part in parts:
             for size in (40, 100, 200):
                 yield part, method, "equal", size, "right"
@@ -242,7 +242,8 @@ def run_printed(cell: Cell, data: Path, results: Path) -> dict:
 def run_average(cell: Cell, data: Path, results: Path) -> dict:
     """The same of an average of models, which holds rows out itself."""
     rows = rows_of(data, cell)
-    model = AutoOrdinalClassifier(members=[cell.method], class_prior=rows["prior"], random_state=0)
+    members = "auto" if cell.method == "auto" else [cell.method]
+    model = AutoOrdinalClassifier(members=members, class_prior=rows["prior"], random_state=0)
     model.fit(rows["X"], rows["y"])
     assessment = Assessment.from_estimator(model)
     true = np.abs(model.predict(rows["X_test"]) - rows["y_test"]).mean()
