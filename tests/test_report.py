@@ -253,6 +253,19 @@ def test_a_model_alone_shows_what_it_held_out(diabetes):
     assert "figure-importance" not in html
 
 
+def test_percentages_of_a_page_add_up(diabetes):
+    """Of 42 rows 15 are right and 15 one class off: 36 % each, and 71 % both if rounded apart."""
+    X, stages, _ = diabetes
+    y = mask_labels(stages, 42, random_state=0)
+    model = LinearOrdinalClassifierCV(unlabeled_weights=(), l2s=[0.1], n_repeats=1, random_state=0)
+    text = text_of(build_report(model.fit(X, y)))
+    right, near = (
+        int(re.search(rf"(\d+) % {what}", text)[1])
+        for what in ("predicted exactly right", "right or one class off")
+    )
+    assert f"exactly right {right} 1 class off {near - right} " in text
+
+
 def test_it_says_what_drives_a_model_that_goes_by_one_column(diabetes):
     """Of rows whose class is a column, that column alone can matter, in the right direction."""
     rng = np.random.default_rng(0)

@@ -49,12 +49,12 @@ def facts(findings: Findings) -> list[Fact]:
     if assessment is not None:
         error = assessment.error(assessment.name, "MAE")
         floor = assessment.error(FLOOR, "MAE")
-        by_distance = assessment.shares_by_distance()
+        counts = wording.whole_percents(assessment.shares_by_distance())
         shown += [
             Fact(f"{error.mean:.2f}", f"classes off, on average (± {error.standard_error:.2f})"),
             Fact(f"{floor.mean:.2f}", f"if it always said {wording.floor_name(assessment)}"),
-            Fact(percent(by_distance[0]), "predicted exactly right"),
-            Fact(percent(by_distance[:2].sum()), "right or one class off"),
+            Fact(f"{counts[0]} %", "predicted exactly right"),
+            Fact(f"{sum(counts[:2])} %", "right or one class off"),
         ]
         worst = _worst_class(assessment)
         if worst is not None:
