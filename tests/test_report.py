@@ -260,7 +260,7 @@ def test_percentages_of_a_page_add_up(diabetes):
     model = LinearOrdinalClassifierCV(unlabeled_weights=(), l2s=[0.1], n_repeats=1, random_state=0)
     text = text_of(build_report(model.fit(X, y)))
     right, near = (
-        int(re.search(rf"(\d+) % {what}", text)[1])
+        int(re.search(rf"{what} (\d+) %", text)[1])
         for what in ("predicted exactly right", "right or one class off")
     )
     assert f"exactly right {right} 1 class off {near - right} " in text
