@@ -145,7 +145,7 @@ def smooth_change(
             size /= 2
         elif step @ before > 0:
             size = min(1.0, 1.25 * size)
-        before = step * min(1.0, 1 / np.abs(step).max())
+        before = step / max(1.0, np.abs(step).max())
         tilt = tilt + size * before
         exponent = basis @ tilt
         shares = start * np.exp(exponent - exponent.max())
