@@ -97,7 +97,7 @@ def main() -> None:
         few["grade"] = few["grade"].astype("Int64").where(np.arange(2000) < 200)
         few.to_parquet(folder / "few.parquet")
         model = folder / "m.semiordinal"
-        run("fit", folder / "few.parquet", "--target", "grade", "--model", "linear", "--out", model)
+        run("fit", folder / "few.parquet", "--target", "grade", "--no-tune", "--out", model)
         print(f"{'rows':>12s}{'file':>10s}{'peak':>10s}{'time':>9s}")
         for n_rows in arguments.rows:
             data = folder / f"rows{arguments.suffix}"

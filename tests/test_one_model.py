@@ -190,7 +190,7 @@ def test_columns_that_say_nothing_are_rarely_said_to(n_labeled):
 
 
 def test_tasks_by_their_names(tmp_path):
-    with_few_labels(patients(200), share=0.5).to_csv(tmp_path / "few.csv", index=False)
+    with_few_labels(patients(100), share=0.5).to_csv(tmp_path / "few.csv", index=False)
     asked = ("fit", tmp_path / "few.csv", "--target", "severity", "--order", ORDER)
     asked += ("--model", "linear", "--out", tmp_path / "m", "--force")
     found = done(*asked, "--task", "accuracy", "--json").json

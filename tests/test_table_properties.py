@@ -219,7 +219,7 @@ def test_written_formulas_are_escaped_and_all_else_is_kept(frame):
     st.sampled_from([("t.csv", "t.parquet"), ("t.parquet", "t.csv")]),
     st.booleans(),
 )
-@examples(60)  # each takes a third of a second
+@examples(200)
 def test_any_table_goes_through_the_commands(frame, seed, names, is_evaluated):
     """fit on one kind of file, predict for the other: as many rows out as in.
 

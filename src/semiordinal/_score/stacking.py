@@ -47,7 +47,7 @@ def stacking_weights(odds: Array, codes: Codes, row_weights: Array) -> Array:
     >>> stacking_weights(odds, np.repeat([0, 1], 4), np.ones(8)).round(2)
     array([0.64, 0.36])
     """
-    n_models, n_rows, n_thresholds = odds.shape
+    n_models, _, n_thresholds = odds.shape
     equal = np.full(n_models, 1 / n_models)
     if n_models == 1:
         return equal
@@ -69,5 +69,5 @@ def stacking_weights(odds: Array, codes: Codes, row_weights: Array) -> Array:
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": np.ones_like},
     )
     best = np.clip(solution.x, 0.0, None)
-    share = _SHRINKAGE / (_SHRINKAGE + n_rows)
+    share = _SHRINKAGE / (_SHRINKAGE + row_weights.sum())
     return (1 - share) * best / best.sum() + share * equal
