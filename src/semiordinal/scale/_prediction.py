@@ -52,22 +52,21 @@ class BatchPredictor:
         import pandas as pd
 
         found = {name: frame[name] for name in self.keep}
-        features = frame.drop(columns=[name for name in self.keep if name not in self._features()])
-        found[PREDICTION] = self.model.predict(features)
+        rows = frame.drop(columns=[name for name in self.keep if name not in self._features()])
+        final = self.model
+        if hasattr(self.model, "named_steps"):
+            final = self.model[-1]
+            if len(self.model) > 1:  # cells are read once for all that follows
+                rows = self.model[:-1].transform(rows)
+        found[PREDICTION] = final.predict(rows)
         if self.probabilities:
-            columns = ordered_probabilities(self.model, features).T
+            columns = ordered_probabilities(final, rows).T
             found |= dict(zip(self.probabilities, columns, strict=True))
         if self.sets is not None:
-            found |= dict(zip(SET_ENDS, self._set_ends(features).T, strict=True))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # check_sets has said it
+                found |= dict(zip(SET_ENDS, final.predict_set(rows, **self.sets).T, strict=True))
         return pd.DataFrame(found, index=frame.index)
-
-    def _set_ends(self, features: Any) -> Any:
-        final, rows = self.model, features
-        if hasattr(self.model, "named_steps"):
-            final, rows = self.model[-1], self.model[:-1].transform(features)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # check_sets has said it
-            return final.predict_set(rows, **(self.sets or {}))
 
     def _features(self) -> Sequence[str]:
         return list(getattr(self.model, "feature_names_in_", self.keep))
