@@ -48,8 +48,9 @@ lint: .venv/dev
 	$(BIN)/mypy
 
 # worksteal: tests of a file stay in one process, as far as they can, and so does what they share.
+# Each process has one thread: two times as many as there are cores would wait for each other.
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 # Another environment, with the oldest versions that pyproject.toml allows.
 test-oldest:

@@ -324,7 +324,7 @@ def test_settings_reach_the_model(tmp_path):
 def test_the_command_itself(tmp_path):
     """In a process of its own: exit codes, output when piped, errors on standard error."""
     data, model = tmp_path / "few.csv", tmp_path / "few.semiordinal"
-    with_few_labels(patients()).to_csv(data, index=False)
+    with_few_labels(patients(150)).to_csv(data, index=False)
 
     def run(*arguments):
         command = [sys.executable, "-W", "error", "-m", "semiordinal.cli", *map(str, arguments)]
