@@ -244,6 +244,8 @@ def test_without_a_client(monkeypatch, frame):
     assert "There is no Dask client" in refused(frame)
 
 
+# Meanwhile the scheduler's thread draws random numbers of its own.
+@pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")
 @given(
     st.sampled_from(sorted(RISKS.values())),
     st.integers(1, 400),
