@@ -77,6 +77,7 @@ def test_convex_and_decreasing_at_zero(margin):
     assert margin.derivative(np.zeros(1))[0] < 0
 
 
+@pytest.mark.parametrize("margin", [*MARGINS.values(), Square(), Absolute()], ids=lambda m: m.name)
 def test_linear_odd_flag(margin):
     odd_part = margin.value(GRID) - margin.value(-GRID)
     if margin.linear_odd is None:
