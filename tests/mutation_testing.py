@@ -37,7 +37,7 @@ MODULES = {
     "_risk/links.py": ["test_links.py", "test_losses.py", "test_inference_r.py"],
     "_risk/weighted_loss.py": ["test_losses.py", "test_links.py", "test_intervals.py", *_SUMS],
     "_risk/losses.py": ["test_losses.py", "test_links.py", "test_intervals.py", *_SUMS],
-    "_risk/risks.py": _SUMS,
+    "_risk/risks.py": [*_SUMS, "test_intervals.py"],
     "_risk/empirical_risk.py": [*_SUMS, "test_golden.py::streams"],
     "_risk/latent_risk.py": ["test_risks.py", "test_experiments_adam.py", "test_nn_loss.py"],
     "_risk/objective.py": ["test_objective.py", "test_newton.py", "test_golden.py::plain"],
