@@ -22,6 +22,7 @@ from semiordinal import (
     KernelOrdinalClassifierCV,
     LinearOrdinalClassifierCV,
     TreeOrdinalClassifier,
+    model_files,
 )
 from semiordinal._decide.offsets import offsets_at_shares, trust_in_shares
 from semiordinal._rows import RowLabels
@@ -230,6 +231,14 @@ def test_certainty_of_folds_is_not_taken_for_class_shares():
     assert unsteady.shares_reason_ == steady.shares_reason_
     found, expected = (estimate_class_shares(m, rows[60:]) for m in (unsteady, steady))
     np.testing.assert_allclose(found.shares, expected.shares, atol=1e-6)
+
+
+def test_a_model_with_class_shares_is_saved_whole(tmp_path):
+    model = auto(class_prior=PRIOR).fit(X, Y)
+    model_files.save(model, tmp_path / "m.semiordinal")
+    again = model_files.load(tmp_path / "m.semiordinal")
+    assert again.expected_changes_ == model.expected_changes_ != {}
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_what_a_fit_tells():

@@ -452,9 +452,8 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             for each in (odds + self.offsets_, odds)
         )
         probabilities = np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
-        self.expected_changes_[WITHOUT_SHARES] = expected_difference(
-            probabilities, own, other, self.task
-        )
+        mean, deviation = expected_difference(probabilities, own, other, self.task)
+        self.expected_changes_[WITHOUT_SHARES] = mean, deviation
 
     def _share_sentences(self) -> list[str]:
         if not self.prior_share_:
