@@ -109,8 +109,9 @@ def estimate_class_shares(
             "by. Use AutoOrdinalClassifier, LinearOrdinalClassifierCV, KernelOrdinalClassifierCV "
             "or CalibratedOrdinalClassifier, fitted to two labels of a class at least."
         )
-    comparable = getattr(model, "held_out_scaled_", model.held_out_cumulative_)  # of averages
-    held_out, codes = _log_odds(comparable), model.held_out_codes_
+    # Averages keep another table, on the scale of the models that predict X.
+    cumulative = getattr(model, "held_out_scaled_cumulative_", model.held_out_cumulative_)
+    held_out, codes = _log_odds(cumulative), model.held_out_codes_
     unseen = np.bincount(codes, minlength=len(model.class_order_)) == 0
     if unseen.any():
         raise ValueError(

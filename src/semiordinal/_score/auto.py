@@ -146,9 +146,9 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     held_out_cumulative_ : array of shape (n_held_out, n_classes - 1)
         Their cumulative probabilities, by models that were not fitted to them and weights from
         other folds.
-    held_out_scaled_ : array of shape (n_held_out, n_classes - 1)
-        The same, each fold's as certain as the final models are of the unlabelled rows, to compare
-        with these.
+    held_out_scaled_cumulative_ : array of shape (n_held_out, n_classes - 1)
+        The same on the scale of the final models, to compare with rows that these predict: each
+        fold's log-odds moved and stretched so that unlabelled rows have the same mean and spread.
     held_out_classes_ : dict of arrays of shape (n_held_out,)
         Positions of the classes predicted for them by each entry of ``leaderboard_``, and where
         class shares are used by the average without these ("without_shares").
@@ -199,7 +199,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
     boundaries_: Codes
     class_prior_: Array
     held_out_cumulative_: Array
-    held_out_scaled_: Array
+    held_out_scaled_cumulative_: Array
     # Of models in files that were written before these were there.
     class_weight: ClassWeight = None
     class_weight_: Array | None = None
@@ -291,7 +291,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         self.boundaries_ = empty.boundaries
         self.offsets_ = empty.offsets(others._log_odds(unlabeled))
         empty.place(self, self.offsets_)
-        self.held_out_scaled_ = self.held_out_cumulative_
+        self.held_out_scaled_cumulative_ = self.held_out_cumulative_
         self.held_out_classes_: dict[str, Codes] = {
             name: empty.positions[codes] for name, codes in others.held_out_classes_.items()
         }
@@ -433,7 +433,7 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
             self.held_out_codes_, stack.row_weights[seen], shares
         )
         self.held_out_cumulative_ = self._cumulative((held_out + self.offsets_)[seen])
-        self.held_out_scaled_ = self._cumulative((scaled + self.offsets_)[seen])
+        self.held_out_scaled_cumulative_ = self._cumulative((scaled + self.offsets_)[seen])
         self.held_out_classes_ = held_out_classes(
             stack, held_out + self.offsets_, self.task, shares, self.class_weight_
         )

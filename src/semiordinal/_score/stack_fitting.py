@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ class FittedStack:
     def cross_fitted_odds(self) -> Array:
         """Averages for each fold by weights from the others: (n_labeled, K − 1)."""
         averages = np.full(self.odds.shape[1:], np.nan)
-        for _, inside, weights in self._fold_weights():
+        for _, inside, weights in self._fold_weights:
             averages[inside] = average_log_odds(self.odds[:, inside], weights)
         return averages
 
@@ -158,7 +159,7 @@ class FittedStack:
             Averaged log-odds of the sample by the final models.
         """
         scaled = self.cross_fitted_odds()
-        for fold, inside, weights in self._fold_weights():
+        for fold, inside, weights in self._fold_weights:
             of_fold = average_log_odds(self.sample_odds[:, fold], weights)
             spread, target = (table.var(axis=0).mean() for table in (of_fold, of_sample))
             stretch = np.sqrt(target / spread) if spread > _LEAST_SPREAD else 1.0
@@ -166,12 +167,15 @@ class FittedStack:
             scaled[inside] = of_sample.mean(axis=0) + stretch * distance
         return scaled
 
-    def _fold_weights(self) -> Iterator[tuple[int, Codes, Array]]:
+    @cached_property
+    def _fold_weights(self) -> list[tuple[int, Codes, Array]]:
         """Of each fold its number, its rows, and weights of the models by the other rows."""
+        found = []
         for this in np.unique(self.fold[self.seen]):
             inside = np.flatnonzero(self.fold == this)
             others = np.setdiff1d(self.seen, inside)
-            yield int(this), inside, self.weights(others if len(others) else inside)
+            found.append((int(this), inside, self.weights(others if len(others) else inside)))
+        return found
 
     def constant_classes(self, task: str) -> Codes:
         """The class of the least loss for the labelled rows outside each row's fold."""
