@@ -7,6 +7,8 @@ import hashlib
 import io
 import json
 import pickle
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -352,6 +354,22 @@ def test_a_failed_write_leaves_nothing(path, monkeypatch):
         save(LinearOrdinalClassifier(l2=1.0).fit(FRAME, Y), path, force=True)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_reading_a_model_imports_no_package_that_it_does_not_need(path):
+    """And skops trusts the estimators that it trusts where it is imported by others."""
+    code = f"""
+import sys
+from semiordinal import model_files
+model_files.load({str(path)!r})
+print([name for name in ("torch", "dask", "matplotlib") if name in sys.modules])
+from skops.io import _trusted_types
+print(len(_trusted_types.SKLEARN_ESTIMATOR_TYPE_NAMES))
+"""
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    trusted = len(skops.io._trusted_types.SKLEARN_ESTIMATOR_TYPE_NAMES)
+    assert result.stdout.split("\n")[:2] == ["[]", str(trusted)], result.stderr
 
 
 STEPS = [

@@ -37,6 +37,7 @@ from ._packing.payload import (
     rename_types,
 )
 from ._packing.signatures import check_key, is_signed, signature
+from ._packing.skops_io import skops_io
 from ._packing.trial import check_part, check_predictions
 from ._packing.types import TRUSTED_TYPES, import_path, stored_name, unknown_types
 from ._rows.class_order import class_order
@@ -136,8 +137,6 @@ def save(
     ...     load(f"{folder}/grades.semiordinal").predict([[-1.0], [3.0]])
     array([1, 2])
     """
-    import skops.io
-
     check_key(key)
     if not hasattr(model, "classes_"):
         raise ModelFileError("The model is not fitted, or is no classifier. Fit it first.")
@@ -147,7 +146,7 @@ def save(
             packed = replace_parts(packed, replacement)
     except ValueError as error:
         raise ModelFileError(f"The model cannot be put in a file: {error}") from error
-    payload = rename_types(skops.io.dumps(packed), stored_name)
+    payload = rename_types(skops_io().dumps(packed), stored_name)
     _check_types(payload, _type_names(trusted))
     own = _manifest(model, payload)
     manifest = own | (details or {}) | own
@@ -185,8 +184,6 @@ def read(
     path: str | Path, *, trusted: Sequence[str | type] = (), key: bytes | None = None
 ) -> ModelFile:
     """Read the classifier and the manifest from a model file, as `load` does."""
-    import skops.io
-
     check_key(key)
     name = repr(str(path))
     data = Path(path).read_bytes()
@@ -197,7 +194,7 @@ def read(
     _check_types(payload, more, name)
     try:
         known = sorted({*map(import_path, TRUSTED_TYPES), *more})
-        stored = skops.io.loads(rename_types(payload, import_path), trusted=known)
+        stored = skops_io().loads(rename_types(payload, import_path), trusted=known)
         model = replace_parts(stored, _unpack)
         check_predictions(model)
     # The content may come from anyone: any error there is one of the file, not of ours.
