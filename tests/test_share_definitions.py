@@ -62,31 +62,36 @@ class ByDefinition:
         kept = [i for i in range(min(3, K - 1)) if singular[i] ** 2 >= 0.01 * sum(singular**2)]
         h, g = ((each - center) @ vectors[kept].T / singular[kept] for each in (P, Q))
         self.d = d = len(kept)
-        place = np.linspace(-1, 1, K)
-        root_weights = np.sqrt(weights)
-        smooth = np.column_stack(
-            [
-                np.polyval(np.polyfit(place[codes], h[:, j], min(2, K - 1), w=root_weights), place)
-                for j in range(d)
-            ]
-        )
-        self.means = np.zeros((K, d))
-        for y in range(K):
-            rows = np.flatnonzero(codes == y)
-            total = sum((weights[i] * h[i] for i in rows), np.zeros(d)) + smooth[y]
-            self.means[y] = total / (self.counts[y] + 1)
+        # Means and scatters of classes by themselves.
+        own = np.zeros((K, d))
         scatters = np.zeros((K, d, d))
-        for i, y in enumerate(codes):
-            rest = h[i] - self.means[y]
-            scatters[y] += weights[i] * np.outer(rest, rest)
+        for y in range(K):
+            of_class = np.flatnonzero(codes == y)
+            if len(of_class):
+                own[y] = sum(weights[i] * h[i] for i in of_class) / self.counts[y]
+            for i in of_class:
+                scatters[y] += weights[i] * np.outer(h[i] - own[y], h[i] - own[y])
         freedom = max(n - sum(count > 0 for count in self.counts), 1)
         pooled = sum(scatters) / freedom + 1e-9 * np.eye(d)
-        self.covariances = np.array(
-            [
-                (scatters[y] + 5 * pooled) / (self.counts[y] + 5) / (self.counts[y] + 1)
-                for y in range(K)
-            ]
-        )
+        # Parabolas whose coefficients are normal: least squares with three more rows.
+        powers = np.vander(np.linspace(-1, 1, K), 3, increasing=True)
+        smooth, variance = np.zeros((K, d)), np.zeros((K, d))
+        for j in range(d):
+            by_noise = np.sqrt(weights / pooled[j, j])
+            rows_and_three = np.vstack([by_noise[:, None] * powers[codes], np.eye(3)])
+            targets = np.append(by_noise * h[:, j], np.zeros(3))
+            coefficients = np.linalg.lstsq(rows_and_three, targets, rcond=None)[0]
+            inverse = np.linalg.inv(rows_and_three.T @ rows_and_three)
+            for y in range(K):
+                smooth[y, j] = powers[y] @ coefficients
+                variance[y, j] = powers[y] @ inverse @ powers[y]
+        self.means = np.zeros((K, d))
+        self.covariances = np.zeros((K, d, d))
+        for y, count in enumerate(self.counts):
+            self.means[y] = (count * own[y] + smooth[y]) / (count + 1)
+            within = (scatters[y] + 5 * pooled) / (max(count - 1, 0) + 5)
+            of_smooth = np.diag(variance[y]) / (count + 1) ** 2
+            self.covariances[y] = (within / max(count, 1) + of_smooth) * (1 + 10 / n)
         self.mean = sum(g) / len(g)
         around = [np.outer(row - self.mean, row - self.mean) for row in g]
         self.covariance = sum(around) / (len(g) - 1) / len(g)

@@ -132,6 +132,24 @@ def error(model, codes, X, unlabeled, test, X_test):
     return np.abs(fitted.predict(X_test) - test).mean(), fitted
 
 
+def test_right_shares_are_rarely_doubted_by_a_dozen_labels():
+    """A lone row of a class cannot be held out, and is no evidence of how its class looks."""
+    shares = np.array([0.6, 0.3, 0.1])
+    doubted = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        codes = rng.choice(3, 1000, p=shares)
+        codes[:3] = [0, 1, 2]
+        X = rng.normal(size=(1000, 8))
+        X[:, :2] += 1.2 * codes[:, None]
+        y = np.where(np.arange(1000) < 12, codes, np.nan)
+        model = LinearOrdinalClassifierCV(
+            unlabeled_weights=(), class_prior=shares, random_state=0
+        ).fit(X, y)
+        doubted.append(model.prior_trust_ < 0.5)
+    assert np.mean(doubted) < 0.15
+
+
 @pytest.mark.parametrize("by_class", [False, True])
 @pytest.mark.parametrize("kind", ["linear", "calibrated"])
 def test_wrong_shares_do_no_harm_and_right_ones_help(by_class, kind):

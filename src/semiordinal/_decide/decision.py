@@ -89,8 +89,16 @@ def judge_shares(
     def log_odds(latent: Array) -> Array:
         return calibrated.thresholds - calibrated.slope * latent[:, None]
 
-    weights = scores.weights * scores.n_labeled
-    return weigh_shares(log_odds(scores.latent), scores.codes, log_odds(unlabeled), given, weights)
+    # Rows that could not be held out look more like their class than they are.
+    n_held_out = len(held_out.rows)
+    return weigh_shares(
+        log_odds(scores.latent[:n_held_out]),
+        scores.codes[:n_held_out],
+        log_odds(unlabeled),
+        given,
+        scores.weights[:n_held_out] * scores.n_labeled,
+        counts,
+    )
 
 
 @dataclass(frozen=True)

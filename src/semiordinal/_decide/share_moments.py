@@ -21,6 +21,9 @@ _MOST_FUNCTIONS = 3  # location, spread and skewness of the scores
 _LEAST_VARIANCE = 0.01  # of a function, as a share of all functions' variance
 _SHRINKAGE = 5.0  # rows by which the covariance of a class is drawn to that of all classes
 _NEIGHBORS = 1.0  # rows by which its mean is drawn to a parabola through all classes' means
+# Rows that are held out are scored by models that differ a little from the final one, and together
+# vary by more than the rows alone: in trials by this many parts of the number of rows.
+_OF_MODELS = 10.0
 _LEAST_FREEDOM = 3.0
 _LOOSENESS = 2.0  # standard deviation of the linear tilt beforehand, k times that of degree k
 _MOST_STEPS = 100
@@ -177,26 +180,43 @@ def class_moments(
     h: Array, of_unlabeled: Array, codes: Codes, weights: Array, n_classes: int
 ) -> ClassMoments:
     """Moments of each class; those of classes with few rows are drawn to their neighbours'."""
-    counts = np.bincount(codes, weights, n_classes)
-    place = np.linspace(-1, 1, n_classes)
-    basis = np.column_stack([np.ones(n_classes), place, place**2])
-    root = np.sqrt(weights)[:, None]
-    smooth = basis @ np.linalg.lstsq(root * basis[codes], root * h, rcond=None)[0]
+    counts = np.bincount(codes, weights, n_classes).astype(np.float64)
     sums = np.zeros((n_classes, h.shape[1]))
     np.add.at(sums, codes, weights[:, None] * h)
-    means = (sums + _NEIGHBORS * smooth) / (counts + _NEIGHBORS)[:, None]
-    residuals = h - means[codes]
+    residuals = h - sums[codes] / counts[codes, None]
     freedom = max(counts.sum() - np.count_nonzero(counts), 1.0)
     pooled = (residuals.T * weights) @ residuals / freedom + _LEAST * np.eye(h.shape[1])
+    smooth, variance = _parabolas(sums, counts, np.diag(pooled))
+    means = (sums + _NEIGHBORS * smooth) / (counts + _NEIGHBORS)[:, None]
     covariances = np.empty((n_classes, *pooled.shape))
-    for code in range(n_classes):
+    for code, count in enumerate(counts):
         own = residuals[codes == code]
         scatter = (own.T * weights[codes == code]) @ own
-        within = (scatter + _SHRINKAGE * pooled) / (counts[code] + _SHRINKAGE)
-        covariances[code] = within / (counts[code] + _NEIGHBORS)
+        within = (scatter + _SHRINKAGE * pooled) / (max(count - 1, 0.0) + _SHRINKAGE)
+        of_smooth = np.diag(variance[code]) * (_NEIGHBORS / (count + _NEIGHBORS)) ** 2
+        covariances[code] = within / max(count, 1.0) + of_smooth
     # One row has no spread of its own; that of the labelled ones is the best guess.
     varied = of_unlabeled if len(of_unlabeled) > 1 else h
-    spread = np.atleast_2d(np.cov(varied, rowvar=False)) / len(of_unlabeled)
     return ClassMoments(
-        means, covariances, of_unlabeled.mean(axis=0), spread, max(freedom, _LEAST_FREEDOM)
+        means,
+        covariances * (1 + _OF_MODELS / counts.sum()),
+        of_unlabeled.mean(axis=0),
+        np.atleast_2d(np.cov(varied, rowvar=False)) / len(of_unlabeled),
+        max(freedom, _LEAST_FREEDOM),
     )
+
+
+def _parabolas(sums: Array, counts: Array, variances: Array) -> tuple[Array, Array]:
+    """Parabolas through the means of all classes, one for each function, and their variances.
+
+    Coefficients are normal beforehand with the functions' own variance, so that a parabola does
+    not run away where classes have no rows.
+    """
+    place = np.linspace(-1, 1, len(counts))
+    basis = np.column_stack([np.ones(len(counts)), place, place**2])
+    means, spreads = [], []
+    for sums_of_one, variance in zip(sums.T, variances, strict=True):
+        precision = (basis.T * counts) @ basis / variance + np.eye(3)
+        means.append(basis @ np.linalg.solve(precision, basis.T @ sums_of_one / variance))
+        spreads.append(np.einsum("ya,ab,yb->y", basis, np.linalg.inv(precision), basis))
+    return np.column_stack(means), np.column_stack(spreads)
