@@ -4,11 +4,11 @@
     python benchmarks/class_shares.py report --results FOLDER [--csv FOLDER] [--figure FILE]
 
 Every set of at least 1,000 rows, and a made one. A record is one file. There are four parts, the
-first in several steps (``errors``, ``gains``, ``named``, ``study``):
+first in several steps (``errors``, ``estimate``, ``gains``, ``named``, ``study``):
 
 errors     test error of a method that is given some class shares, and the sentence on them
-printed    what ``semiordinal fit`` prints, beside the errors on the test rows
-average    the same of averages: of a linear model alone, and of all kinds
+printed    what ``semiordinal fit`` prints, beside the errors on test rows and unlabelled ones
+average    the same of averages, on test rows: of a linear model alone, and of all kinds
 intervals  of estimated class shares, by each method, and by QuaPy and ppi-python where installed
 
 Labels are a random draw, or as many of each class ("equal"). Test rows and unlabelled rows are
@@ -85,6 +85,10 @@ def _plan(parts: list[str], name: str, repetition: int) -> Iterator[tuple[str, s
                 yield "errors", "tuned", drawn, 200, given
         for given in ("labels", *WRONG):
             yield "errors", "tuned", "random", 300, given
+    if "estimate" in parts:  # the same, of shares that are right or not known alone
+        for drawn in ("random", "equal"):
+            for given in ("labels", "right", "estimate"):
+                yield "errors", "tuned", drawn, 200, given
     if "gains" in parts:
         for drawn, sizes in (("random", (20, 50, 100)), ("equal", (40, 100))):
             for size in sizes:
@@ -144,7 +148,24 @@ def rows_of(data: Path, cell: Cell) -> dict[str, np.ndarray]:
         labeled = np.concatenate([rest[codes[rest] == code][:quota] for code in range(len(prior))])
     train = np.concatenate([labeled, unlabeled])
     labels = np.r_[codes[labeled], np.full(len(unlabeled), np.nan)]
-    return {"X": X[train], "y": labels, "X_test": X[test], "y_test": codes[test], "prior": prior}
+    return {
+        "X": X[train],
+        "y": labels,
+        "truth": codes[train],
+        "X_test": X[test],
+        "y_test": codes[test],
+        "prior": prior,
+    }
+
+
+def unseen_rows(rows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Test rows and unlabelled ones, and their classes, which no model has seen.
+
+    Small sets have too few test rows to tell the direction of a change.
+    """
+    unlabeled = np.isnan(rows["y"])
+    X = np.vstack([rows["X_test"], rows["X"][unlabeled]])
+    return X, np.concatenate([rows["y_test"], rows["truth"][unlabeled]])
 
 
 def tilted(prior: np.ndarray, direction: str, distance: float, seed: list[int]) -> np.ndarray:
@@ -202,7 +223,7 @@ def run_errors(cell: Cell, data: Path, results: Path) -> dict:
 
 
 def run_printed(cell: Cell, data: Path, results: Path) -> dict:
-    """Figures of the command, and of the same two models on test rows."""
+    """Figures of the command, and of the same two models on rows whose labels they have not."""
     rows = rows_of(data, cell)
     names = [f"x{i}" for i in range(rows["X"].shape[1])]
     frame = pd.DataFrame(rows["X"], columns=names).assign(y=rows["y"])
@@ -219,10 +240,11 @@ def run_printed(cell: Cell, data: Path, results: Path) -> dict:
     figures = result["cross_validation"]
     counts = np.bincount(rows["y"][~np.isnan(rows["y"])].astype(int))
     other = get_method("SV-CV").build(random_state=0).fit(rows["X"], rows["y"])
-    test = pd.DataFrame(rows["X_test"], columns=names)
+    X, codes = unseen_rows(rows)
+    by_shares = np.asarray(model.predict(pd.DataFrame(X, columns=names)), dtype=float)
     errors = {
-        "shares": np.abs(np.asarray(model.predict(test), dtype=float) - rows["y_test"]).mean(),
-        "without": np.abs(other.predict(rows["X_test"]) - rows["y_test"]).mean(),
+        "shares": np.abs(by_shares - codes).mean(),
+        "without": np.abs(other.predict(X) - codes).mean(),
     }
     return {
         "printed": figures["scores"]["tuned"]["MAE"],
@@ -376,7 +398,7 @@ def main() -> None:
     running.set_defaults(command=run)
     running.add_argument("--data", type=Path, required=True)
     running.add_argument("--results", type=Path, required=True)
-    parts = ("errors", "gains", "named", "study", "printed", "average", "intervals")
+    parts = ("errors", "estimate", "gains", "named", "study", "printed", "average", "intervals")
     running.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
     running.add_argument(
         "--draws", type=int, nargs=2, default=(0, 10), help="first, and one after the last"
