@@ -16,6 +16,7 @@ import pytest
 from cli_problems import (
     ORDER,
     done,
+    few_folds,
     fit,
     make_fitted,
     patients,
@@ -23,6 +24,12 @@ from cli_problems import (
     semiordinal,
     with_few_labels,
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +138,7 @@ def test_one_class_alone(tmp_path):
 
 
 def test_a_class_seen_once(tmp_path):
-    frame = with_few_labels(patients())
+    frame = with_few_labels(patients(150))
     is_severe = (frame["severity"] == "severe").to_numpy(copy=True)
     is_severe[np.flatnonzero(is_severe)[0]] = False
     frame["severity"] = frame["severity"].mask(is_severe)
@@ -187,7 +194,7 @@ def test_encodings(folder, tmp_path, command):
 
 
 def test_a_mark_in_front_and_other_delimiters(tmp_path):
-    frame = with_few_labels(patients())
+    frame = with_few_labels(patients(100))
     for name, options in {
         "mark.csv": {"encoding": "utf-8-sig"},
         "semicolon.csv": {"sep": ";"},
