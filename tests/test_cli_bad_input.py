@@ -138,7 +138,7 @@ def test_one_class_alone(tmp_path):
 
 
 def test_a_class_seen_once(tmp_path):
-    frame = with_few_labels(patients(150))
+    frame = with_few_labels(patients())
     is_severe = (frame["severity"] == "severe").to_numpy(copy=True)
     is_severe[np.flatnonzero(is_severe)[0]] = False
     frame["severity"] = frame["severity"].mask(is_severe)
@@ -194,7 +194,7 @@ def test_encodings(folder, tmp_path, command):
 
 
 def test_a_mark_in_front_and_other_delimiters(tmp_path):
-    frame = with_few_labels(patients(100))
+    frame = with_few_labels(patients())
     for name, options in {
         "mark.csv": {"encoding": "utf-8-sig"},
         "semicolon.csv": {"sep": ";"},

@@ -157,7 +157,7 @@ def test_margins_are_tuned_too(diabetes, tmp_path, margin):
 
 
 def test_compare_runs_a_short_list_and_all_where_asked(tmp_path):
-    with_few_labels(patients(60), share=0.4).to_csv(tmp_path / "few.csv", index=False)
+    with_few_labels(patients(120)).to_csv(tmp_path / "few.csv", index=False)
     arguments = ("compare", tmp_path / "few.csv", "--target", "severity", "--order", ORDER)
     found = done(*arguments, "--repeats", "2", "--json").json["methods"]
     rows = {row["method"]: row for row in found}

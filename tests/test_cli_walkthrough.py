@@ -179,7 +179,7 @@ def test_a_table_of_mixed_types(tmp_path):
 
 @pytest.mark.usefixtures("only_few_folds")
 def test_the_text_output_says_what_matters(tmp_path):
-    with_few_labels(patients(200)).to_csv(tmp_path / "few.csv", index=False)
+    with_few_labels(patients()).to_csv(tmp_path / "few.csv", index=False)
     model = tmp_path / "few.semiordinal"
     fit = ("fit", tmp_path / "few.csv", "--target", "severity", "--order", ORDER, "--out", model)
     told = done(*fit).out

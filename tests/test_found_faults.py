@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli_problems import ORDER, done, few_folds, fit, patients, with_few_labels
+from cli_problems import ORDER, done, fit, patients, with_few_labels
 from semiordinal import (
     AutoOrdinalClassifier,
     KernelOrdinalClassifier,
@@ -19,12 +19,6 @@ from semiordinal import (
 )
 
 ROOT = Path(__file__).parents[1]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
 
 
 @pytest.mark.parametrize("seed", range(4))

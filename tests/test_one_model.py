@@ -31,7 +31,7 @@ def _few_folds():
 def fitted(request, tmp_path_factory):
     """A table, a model of it, and what fit said in words and in JSON."""
     folder = tmp_path_factory.mktemp(request.param)
-    with_few_labels(patients(160)).to_csv(folder / "few.csv", index=False)
+    with_few_labels(patients(300)).to_csv(folder / "few.csv", index=False)
     model = folder / "few.semiordinal"
     asked = ("fit", folder / "few.csv", "--target", "severity", "--order", ORDER, "--out", model)
     asked += MODELS[request.param]
@@ -196,7 +196,7 @@ def test_columns_that_say_nothing_are_rarely_said_to(n_labeled):
 
 
 def test_tasks_by_their_names(tmp_path):
-    with_few_labels(patients(60), share=0.5).to_csv(tmp_path / "few.csv", index=False)
+    with_few_labels(patients(100), share=0.5).to_csv(tmp_path / "few.csv", index=False)
     asked = ("fit", tmp_path / "few.csv", "--target", "severity", "--order", ORDER)
     asked += ("--model", "linear", "--out", tmp_path / "m", "--force")
     found = done(*asked, "--task", "accuracy", "--json").json
