@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 _ROWS_AT_ONCE = 100_000
@@ -45,18 +46,22 @@ def rows(n_rows: int, start: int) -> pd.DataFrame:
 
 def write(path: Path, n_rows: int, row_group: int) -> None:
     """A CSV or Parquet file, written in parts so that this process stays small too."""
-    parts = (
-        rows(min(_ROWS_AT_ONCE, n_rows - start), start) for start in range(0, n_rows, _ROWS_AT_ONCE)
-    )
-    if path.suffix == ".csv":
-        for i, part in enumerate(parts):
-            part.to_csv(path, index=False, mode="a" if i else "w", header=i == 0)
-        return
     schema = pa.Schema.from_pandas(rows(1, 0), preserve_index=False)
+    parts = (
+        pa.Table.from_pandas(
+            rows(min(_ROWS_AT_ONCE, n_rows - start), start), schema, preserve_index=False
+        )
+        for start in range(0, n_rows, _ROWS_AT_ONCE)
+    )
+    if path.suffix == ".csv":  # ten times as fast as by pandas
+        with pa_csv.CSVWriter(path, schema) as writer:
+            for part in parts:
+                writer.write_table(part)
+        return
     with pq.ParquetWriter(path, schema) as writer:
         waiting = []
         for part in parts:
-            waiting.append(pa.Table.from_pandas(part, schema, preserve_index=False))
+            waiting.append(part)
             if sum(map(len, waiting)) >= row_group:
                 writer.write_table(pa.concat_tables(waiting), row_group)
                 waiting = []

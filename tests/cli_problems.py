@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pandas as pd
 import pytest
 
 from command_runner import CommandRunner
+from semiordinal._tables import training
 from semiordinal.cli import app
 
 FOLDER = os.environ.get("SEMIORDINAL_DATA")
@@ -104,6 +107,18 @@ def with_few_labels(frame: pd.DataFrame, share: float = 0.25) -> pd.DataFrame:
     """The table with most severities missing."""
     hidden = np.random.default_rng(1).random(len(frame)) > share
     return frame.assign(severity=frame["severity"].mask(hidden))
+
+
+@contextmanager
+def few_folds() -> Iterator[None]:
+    """Hold out two folds of the labelled rows, not ten, each of which takes as long as the fit.
+
+    For tests that do not depend on how many there are; in this process alone.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_FOLDS", 2)
+        patch.setattr(training, "_MORE_FOLDS", 2)
+        yield
 
 
 def fit(data: Any, out: Any) -> tuple[Any, ...]:

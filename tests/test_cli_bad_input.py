@@ -16,6 +16,7 @@ import pytest
 from cli_problems import (
     ORDER,
     done,
+    few_folds,
     fit,
     make_fitted,
     patients,
@@ -23,6 +24,12 @@ from cli_problems import (
     semiordinal,
     with_few_labels,
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import (
-    ORDER,
-    done,
-    fit,
-    make_fitted,
-    patients,
-    refused,
-)
+from cli_problems import ORDER, done, few_folds, fit, make_fitted, patients, refused
 from problems import LeavesAMark
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 @pytest.fixture(scope="module")

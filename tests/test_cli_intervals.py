@@ -6,10 +6,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import ORDER, SEVERITIES, done, fit, patients, refused, with_few_labels
+from cli_problems import (
+    ORDER,
+    SEVERITIES,
+    done,
+    few_folds,
+    fit,
+    patients,
+    refused,
+    with_few_labels,
+)
 from semiordinal._tables.reading import TableError
 from semiordinal._tables.target import OrderError, read_labels, read_target
 from semiordinal.model_files import load
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 def read(cells, **options):

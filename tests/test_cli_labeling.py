@@ -8,9 +8,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import ORDER, SEVERITIES, done, fit, patients, refused, with_few_labels
+from cli_problems import (
+    ORDER,
+    SEVERITIES,
+    done,
+    few_folds,
+    fit,
+    patients,
+    refused,
+    with_few_labels,
+)
 from semiordinal.labeling import doubt, plan, suggest
 from semiordinal.model_files import load
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 @pytest.fixture(scope="module")

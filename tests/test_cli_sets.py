@@ -6,10 +6,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import ORDER, SEVERITIES, done, fit, patients, refused, with_few_labels
+from cli_problems import (
+    ORDER,
+    SEVERITIES,
+    done,
+    few_folds,
+    fit,
+    patients,
+    refused,
+    with_few_labels,
+)
 from semiordinal import LinearOrdinalClassifierCV
 from semiordinal.model_files import load
 from semiordinal.scale import predict_parquet
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 @pytest.fixture(scope="module")

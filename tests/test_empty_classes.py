@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from cli_problems import done, refused
+from cli_problems import done, few_folds, refused
 from semiordinal import (
     AutoOrdinalClassifier,
     CalibratedOrdinalClassifier,
@@ -19,6 +19,12 @@ from semiordinal.shares import estimate_class_shares
 SHARES = np.array([0.3, 0.3, 0.2, 0.15, 0.05])
 CLASSES = ["awful", "poor", "fair", "good", "great"]
 FAST = {"l2s": (0.01,), "unlabeled_weights": ()}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 def rows(empty, n_labels=80, n_rows=1200):

@@ -9,13 +9,19 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from cli_problems import FOLDER, done, needs_data
+from cli_problems import FOLDER, done, few_folds, needs_data
 from semiordinal._tables.leaks import fewest_errors
 from semiordinal._tables.options import TableOptions
 from semiordinal._tables.reading import TableFile
 from semiordinal._tables.training import read_training_table
 
 N_ROWS = 300
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 def honest_table(seed: int) -> tuple[pd.DataFrame, np.ndarray]:

@@ -13,7 +13,16 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from cli_problems import FOLDER, ORDER, done, needs_data, patients, refused, with_few_labels
+from cli_problems import (
+    FOLDER,
+    ORDER,
+    done,
+    few_folds,
+    needs_data,
+    patients,
+    refused,
+    with_few_labels,
+)
 from semiordinal import AutoOrdinalClassifier, LinearOrdinalClassifier, LinearOrdinalClassifierCV
 from semiordinal.datasets import load_diabetes_stages, mask_labels
 from semiordinal.labeling import doubt
@@ -44,6 +53,12 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_folds():
+    with few_folds():
+        yield
 
 
 def evil_patients():

@@ -244,6 +244,13 @@ def test_without_a_client(monkeypatch, frame):
     assert "There is no Dask client" in refused(frame)
 
 
+@pytest.fixture(scope="module")
+def client_in_process():
+    """Two workers that are threads, to which many small pieces of work are sent sooner."""
+    with started(2, processes=False) as (_, client):
+        yield client
+
+
 # Meanwhile the scheduler's thread draws random numbers of its own.
 @pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")
 @given(
@@ -253,10 +260,13 @@ def test_without_a_client(monkeypatch, frame):
     st.integers(0, 2**32 - 1),
 )
 @settings(examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_chunks_of_any_size_give_the_fit_of_rows_in_memory(client, weight, n_rows, n_chunks, seed):
+def test_chunks_of_any_size_give_the_fit_of_rows_in_memory(
+    client_in_process, weight, n_rows, n_chunks, seed
+):
     """Of the squared margin, which takes a single pass over the rows."""
     rows = unlabeled(n_rows, seed).to_numpy()
     source = da.from_array(rows, chunks=(-(-n_rows // n_chunks), rows.shape[1]))
     model = LinearOrdinalClassifier(unlabeled_weight=weight, margin="squared")
     in_memory = clone(model).fit(X.to_numpy(), Y, X_unlabeled=rows)
+    source = DaskSource(source, client_in_process)
     assert_same_fit(model.fit(X.to_numpy(), Y, X_unlabeled=source), in_memory, 1e-6)

@@ -16,9 +16,8 @@ pytest.importorskip("hypothesis", reason="of the extra dev")
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cli_problems import done, semiordinal
+from cli_problems import done, few_folds, semiordinal
 from property_settings import examples
-from semiordinal._tables import training
 from semiordinal._tables.columns import choose_columns
 from semiordinal._tables.encoding import typed_columns
 from semiordinal._tables.reading import TableError, TableFile
@@ -230,10 +229,7 @@ def test_any_table_goes_through_the_commands(frame, seed, names, is_evaluated):
     frame = pd.concat([frame] * (30 // len(frame) + 1), ignore_index=True)
     frame["score"] = rng.normal(size=len(frame))
     frame["grade"] = np.digitize(frame["score"], [-0.5, 0.5])
-    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
-        # More folds take the most time, and are of no matter here.
-        patch.setattr(training, "_FOLDS", 2)
-        patch.setattr(training, "_MORE_FOLDS", 2)
+    with tempfile.TemporaryDirectory() as place, few_folds():
         folder = Path(place)
         frame.to_csv(folder / "t.csv", index=False, quoting=csv.QUOTE_NONNUMERIC)
         frame.to_parquet(folder / "t.parquet")

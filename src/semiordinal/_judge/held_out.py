@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from .._rows.class_order import ordered_probabilities
 from .._rows.labels import encode_labels
+from .._utils.pipelines import last_step
 from .._utils.typing import Array, Codes
 from ..metrics import TASKS, quadratic_kappa, task_error, task_losses
 from ..model_selection._splitters import Split
@@ -95,13 +96,13 @@ def predict_held_out(
     name = "model__sample_weight" if hasattr(model, "named_steps") else "sample_weight"
     weights = {} if sample_weight is None else {name: sample_weight[train]}
     fitted = clone(model).fit(_safe_indexing(X, train), y[train], **weights)
-    rows = _safe_indexing(X, test)
+    final, rows = last_step(fitted, _safe_indexing(X, test))
     cumulative = None
-    if with_probabilities and hasattr(fitted, "predict_proba"):
-        cumulative = ordered_probabilities(fitted, rows).cumsum(axis=1)[:, :-1]
+    if with_probabilities and hasattr(final, "predict_proba"):
+        cumulative = ordered_probabilities(final, rows).cumsum(axis=1)[:, :-1]
     return fitted, HeldOutPredictions(
         encode_labels(y[test] if y.ndim == 1 else y[test, 0], classes).codes,
-        encode_labels(fitted.predict(rows), classes).codes,
+        encode_labels(final.predict(rows), classes).codes,
         cumulative,
         None if sample_weight is None else sample_weight[test],
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._utils.pipelines import last_step
 from .encoders import check_one_hot
 from .estimators import check_n_jobs
 from .nodes import LARGEST_VALUE
@@ -102,6 +103,7 @@ def check_predictions(model: Any) -> None:
     methods = ("predict_proba", "predict_latent")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        model, row = last_step(model, row)
         model.predict(row)
         found = [getattr(model, name)(row) for name in methods if hasattr(model, name)]
     if not all(np.isfinite(numbers).all() for numbers in found):

@@ -192,7 +192,9 @@ class RowLabels:
         return self if not self.n_more else replace(self, n_more=0)
 
     def part(self, rows: slice) -> RowLabels:
-        """The labels of consecutive rows."""
+        """The labels of consecutive rows; of all rows these themselves, with what they know."""
+        if not self.n_more and not rows.start and rows.stop == len(self.codes):
+            return self
         weights = None if self.weights is None else self.weights[rows]
         return RowLabels(self.codes[rows], weights, intervals=self.intervals)
 

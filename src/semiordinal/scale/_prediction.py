@@ -18,6 +18,7 @@ from .._rows.cluster import Watch, unchanged
 from .._rows.parquet import RowGroups, column_types, file_at, find_files, to_frame
 from .._rows.sources import SourceError, missing_columns
 from .._utils.files import OutputError, atomic_write, check_output_folder
+from .._utils.pipelines import last_step
 from .._utils.progress import progress
 
 if TYPE_CHECKING:
@@ -53,11 +54,7 @@ class BatchPredictor:
 
         found = {name: frame[name] for name in self.keep}
         rows = frame.drop(columns=[name for name in self.keep if name not in self._features()])
-        final = self.model
-        if hasattr(self.model, "named_steps"):
-            final = self.model[-1]
-            if len(self.model) > 1:  # cells are read once for all that follows
-                rows = self.model[:-1].transform(rows)
+        final, rows = last_step(self.model, rows)
         found[PREDICTION] = final.predict(rows)
         if self.probabilities:
             columns = ordered_probabilities(final, rows).T

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
 from ..._utils.typing import Array, Codes
 from ..objective import Objective
@@ -181,19 +181,24 @@ def _damped_solver(hessian: Array, free: Codes | None = None) -> Callable[[Array
     least = _DAMPING * (abs(float(np.diagonal(matrix).max())) or 1.0)
     while np.isfinite(damping):
         damped = matrix + damping * np.eye(len(matrix)) if damping else matrix
-        try:
-            factor = linalg.cho_factor(damped, lower=True, check_finite=False)
+        # Of small matrices, scipy's own wrappers take longer than the work.
+        factor, failed = lapack.dpotrf(damped, lower=True, clean=False)
+        if not failed:
             break
-        except linalg.LinAlgError:
-            damping = max(least, 100 * damping)
+        damping = max(least, 100 * damping)
     else:
         raise ValueError("The objective's second derivatives are not finite. Scale the features.")
 
     def solve(right: Array) -> Array:
         if free is None:
-            return linalg.cho_solve(factor, right, check_finite=False)
+            return _solve_factored(factor, right)
         solution = np.zeros_like(right)
-        solution[free] = linalg.cho_solve(factor, right[free], check_finite=False)
+        solution[free] = _solve_factored(factor, right[free])
         return solution
 
     return solve
+
+
+def _solve_factored(factor: Array, right: Array) -> Array:
+    solution: Array = lapack.dpotrs(factor, right, lower=True)[0]
+    return solution
