@@ -16,7 +16,6 @@ import pytest
 from cli_problems import (
     ORDER,
     done,
-    few_folds,
     fit,
     make_fitted,
     patients,
@@ -25,11 +24,7 @@ from cli_problems import (
     with_few_labels,
 )
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 @pytest.fixture(scope="module")

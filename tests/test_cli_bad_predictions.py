@@ -9,14 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import ORDER, done, few_folds, fit, make_fitted, patients, refused
+from cli_problems import ORDER, done, fit, make_fitted, patients, refused
 from problems import LeavesAMark
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 @pytest.fixture(scope="module")

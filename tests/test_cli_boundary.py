@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 import semiordinal
-from cli_problems import ORDER, done, few_folds, make_fitted, patients, refused
+from cli_problems import ORDER, done, make_fitted, patients, refused
 from command_runner import CommandRunner
 from semiordinal import model_files
 from semiordinal._utils.text import visible
@@ -29,10 +29,7 @@ from semiordinal.cli._table_models import TableModel
 HOSTILE = "x\x1b]0;owned\x07\x1b[2J\u202eevil\u2066\x9b31m\r\u2028\x00 name"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from cli_problems import (
     ORDER,
     SEVERITIES,
     done,
-    few_folds,
     fit,
     patients,
     refused,
@@ -20,11 +19,7 @@ from semiordinal._tables.reading import TableError
 from semiordinal._tables.target import OrderError, read_labels, read_target
 from semiordinal.model_files import load
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 def read(cells, **options):

@@ -12,7 +12,6 @@ from cli_problems import (
     ORDER,
     SEVERITIES,
     done,
-    few_folds,
     fit,
     patients,
     refused,
@@ -21,11 +20,7 @@ from cli_problems import (
 from semiordinal.labeling import doubt, plan, suggest
 from semiordinal.model_files import load
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from cli_problems import (
     ORDER,
     SEVERITIES,
     done,
-    few_folds,
     fit,
     patients,
     refused,
@@ -20,11 +19,7 @@ from semiordinal import LinearOrdinalClassifierCV
 from semiordinal.model_files import load
 from semiordinal.scale import predict_parquet
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import ORDER, SEVERITIES, done, few_folds, patients, refused, with_few_labels
+from cli_problems import ORDER, SEVERITIES, done, patients, refused, with_few_labels
 from command_runner import CommandRunner
 from semiordinal._tables import unlabeled
 from semiordinal.cli import app
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 @pytest.fixture(scope="module")

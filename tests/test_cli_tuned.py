@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import ORDER, done, few_folds, patients, semiordinal, with_few_labels
+from cli_problems import ORDER, done, patients, semiordinal, with_few_labels
 from semiordinal import KernelOrdinalClassifierCV, LinearOrdinalClassifierCV
 from semiordinal.baselines import get_method
 from semiordinal.datasets import load_diabetes_stages, mask_labels
@@ -14,12 +14,6 @@ from semiordinal.model_files import load, read
 from semiordinal.model_selection import LabeledKFold
 
 TUNED = {"linear": LinearOrdinalClassifierCV, "kernel": KernelOrdinalClassifierCV}
-
-
-@pytest.fixture
-def only_few_folds():
-    with few_folds():
-        yield
 
 
 @pytest.fixture
@@ -108,7 +102,7 @@ def test_the_tuned_classifier_is_what_users_get(diabetes, tmp_path, model, optio
     assert found["standard_error"] < standard_error
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 @pytest.mark.parametrize(
     "given",
     [
@@ -130,7 +124,7 @@ def test_any_setting_given_fixes_all(diabetes, tmp_path, given):
     assert list(told["cross_validation"]["scores"]) == ["SEMI", "SV", "constant"]
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 def test_a_prior_that_labels_contradict_is_told(diabetes, tmp_path):
     _, _, table = diabetes
     arguments = fit(table, tmp_path / "m", "--class-prior", "0.92,0.02,0.02,0.02,0.02")
@@ -147,7 +141,7 @@ def test_help_states_the_rule():
     assert "auto, linear, kernel, trees or network" in told
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 @pytest.mark.parametrize("margin", ["squared", "exponential"])
 def test_margins_are_tuned_too(diabetes, tmp_path, margin):
     _, _, table = diabetes

@@ -16,7 +16,6 @@ from cli_problems import (
     ORDER,
     SEVERITIES,
     done,
-    few_folds,
     needs_data,
     patients,
     refused,
@@ -27,12 +26,6 @@ from cli_problems import (
 from semiordinal import __version__
 from semiordinal.cli import app
 from semiordinal.model_files import load, read
-
-
-@pytest.fixture
-def only_few_folds():
-    with few_folds():
-        yield
 
 
 def mae(truth, predicted, classes):
@@ -122,7 +115,7 @@ def test_compare_on_wine(tmp_path):
     assert "take p as a guide" in shown
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 def test_a_table_of_mixed_types(tmp_path):
     truth = patients()
     few = with_few_labels(truth)
@@ -177,7 +170,7 @@ def test_a_table_of_mixed_types(tmp_path):
     assert len(found["methods"]) == 4
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 def test_the_text_output_says_what_matters(tmp_path):
     with_few_labels(patients()).to_csv(tmp_path / "few.csv", index=False)
     model = tmp_path / "few.semiordinal"
@@ -231,7 +224,7 @@ def test_the_text_output_says_what_matters(tmp_path):
     assert "without, ignored" in told
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 def test_parquet_in_and_out(tmp_path):
     truth = patients()
     truth["visit"] = pd.to_datetime(truth["visit"])
@@ -262,7 +255,7 @@ def test_parquet_in_and_out(tmp_path):
     assert found["rows"] == len(truth)
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 def test_batches_change_no_prediction(tmp_path, monkeypatch):
     """Cells that look like numbers in one batch and like texts in another are read alike."""
     truth = patients(300)
@@ -282,7 +275,7 @@ def test_batches_change_no_prediction(tmp_path, monkeypatch):
         assert read_back(out)["prediction"].tolist() == whole.tolist()
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 @pytest.mark.parametrize("model", ["linear", "kernel"])
 @pytest.mark.parametrize("loss", ["at", "it", "ls"])
 def test_every_model_and_loss(tmp_path, model, loss):
@@ -304,7 +297,7 @@ def test_every_model_and_loss(tmp_path, model, loss):
     assert done("inspect", path).out
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 def test_settings_reach_the_model(tmp_path):
     with_few_labels(patients()).to_csv(tmp_path / "few.csv", index=False)
     path = tmp_path / "few.semiordinal"
@@ -380,7 +373,7 @@ def test_version():
     assert done("--version").out.strip() == __version__
 
 
-@pytest.mark.usefixtures("only_few_folds")
+@pytest.mark.usefixtures("few_folds")
 def test_datasets(tmp_path):
     assert "diabetes-stages" in done("datasets", "--json").json["datasets"]
     assert "diabetes-stages" in done("datasets").out

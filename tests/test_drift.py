@@ -8,17 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import ORDER, done, few_folds, patients, refused, with_few_labels
+from cli_problems import ORDER, done, patients, refused, with_few_labels
 from semiordinal._judge.drift import find_drift
 from semiordinal._judge.table_profile import TableProfile
 
 CLASSES = ["mild", "moderate", "severe"]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 def hospital(n_rows, seed):

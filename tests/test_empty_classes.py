@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from cli_problems import done, few_folds, refused
+from cli_problems import done, refused
 from semiordinal import (
     AutoOrdinalClassifier,
     CalibratedOrdinalClassifier,
@@ -21,10 +21,7 @@ CLASSES = ["awful", "poor", "fair", "good", "great"]
 FAST = {"l2s": (0.01,), "unlabeled_weights": ()}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 def rows(empty, n_labels=80, n_rows=1200):

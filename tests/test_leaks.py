@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from cli_problems import FOLDER, done, few_folds, needs_data
+from cli_problems import FOLDER, done, needs_data
 from semiordinal._tables.leaks import fewest_errors
 from semiordinal._tables.options import TableOptions
 from semiordinal._tables.reading import TableFile
@@ -18,10 +18,7 @@ from semiordinal._tables.training import read_training_table
 N_ROWS = 300
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 def honest_table(seed: int) -> tuple[pd.DataFrame, np.ndarray]:

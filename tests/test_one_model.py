@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from cli_problems import ORDER, SEVERITIES, done, few_folds, patients, refused, with_few_labels
+from cli_problems import ORDER, SEVERITIES, done, patients, refused, with_few_labels
 from semiordinal import LinearOrdinalClassifierCV
 from semiordinal._judge import wording
 from semiordinal._judge.assessment import FLOOR, Assessment
@@ -21,10 +21,7 @@ SENTENCES = ("On labelled rows that were held out", "Of 100 rows like these", "c
 MODELS = {"linear": ("--model", "linear"), "trees": ("--model", "trees")}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -17,7 +17,6 @@ from cli_problems import (
     FOLDER,
     ORDER,
     done,
-    few_folds,
     needs_data,
     patients,
     refused,
@@ -55,10 +54,7 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_folds():
-    with few_folds():
-        yield
+pytestmark = pytest.mark.usefixtures("few_folds_throughout")
 
 
 def evil_patients():
