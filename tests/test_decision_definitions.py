@@ -369,8 +369,11 @@ def test_shares_are_judged_by_calibrated_scores():
         calibrated.thresholds - calibrated.slope * each[:, None]
         for each in (calibration.latent, unlabeled)
     ]
-    weights = calibration.weights * of_labels.sum()
-    expected = weigh_shares(odds[0], calibration.codes, odds[1], PRIOR, weights)
+    # Lone rows of a class, which come last, cannot be held out and are no evidence.
+    n = len(held_out.rows)
+    weights = calibration.weights[:n] * of_labels.sum()
+    rows = odds[0][:n], calibration.codes[:n]
+    expected = weigh_shares(*rows, odds[1], PRIOR, weights, of_labels)
     assert found.log_evidence == pytest.approx(expected.log_evidence)
     np.testing.assert_allclose(found.of_labels, shares)
     assert judge_shares(held_out, final_scores(are_unlabeled=False), PRIOR) is None
