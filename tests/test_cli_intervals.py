@@ -6,15 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import (
-    ORDER,
-    SEVERITIES,
-    done,
-    fit,
-    patients,
-    refused,
-    with_few_labels,
-)
+from cli_problems import ORDER, SEVERITIES, done, fit, patients, refused, with_few_labels
 from semiordinal._tables.reading import TableError
 from semiordinal._tables.target import OrderError, read_labels, read_target
 from semiordinal.model_files import load

@@ -8,15 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import (
-    ORDER,
-    SEVERITIES,
-    done,
-    fit,
-    patients,
-    refused,
-    with_few_labels,
-)
+from cli_problems import ORDER, SEVERITIES, done, fit, patients, refused, with_few_labels
 from semiordinal.labeling import doubt, plan, suggest
 from semiordinal.model_files import load
 

@@ -6,15 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cli_problems import (
-    ORDER,
-    SEVERITIES,
-    done,
-    fit,
-    patients,
-    refused,
-    with_few_labels,
-)
+from cli_problems import ORDER, SEVERITIES, done, fit, patients, refused, with_few_labels
 from semiordinal import LinearOrdinalClassifierCV
 from semiordinal.model_files import load
 from semiordinal.scale import predict_parquet
