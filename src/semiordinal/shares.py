@@ -111,21 +111,26 @@ def estimate_class_shares(
         )
     # Averages keep another table, on the scale of the models that predict X.
     cumulative = getattr(model, "held_out_scaled_cumulative_", model.held_out_cumulative_)
-    held_out, codes = _log_odds(cumulative), model.held_out_codes_
-    unseen = np.bincount(codes, minlength=len(model.class_order_)) == 0
+    counts = np.bincount(model.held_out_codes_, minlength=len(model.class_order_))
+    unseen = counts == 0
     if unseen.any():
         raise ValueError(
             f"No row of class {model.class_order_[unseen].tolist()[0]!r} was held out when the "
             "model was fitted, so its share cannot be told. Fit to labelled rows of every class."
         )
+    log_odds, codes = _log_odds(cumulative), model.held_out_codes_
     unlabeled = _log_odds(model.predict_cumulative(X))
-    evidence = weigh_shares(held_out, codes, unlabeled)
+    # The only row of a class could not be held out: it looks more like its class than it is.
+    several = np.flatnonzero(counts[codes] > 1)
+    held_out = log_odds[several], codes[several]
+    evidence = weigh_shares(*held_out, unlabeled, class_counts=counts.astype(np.float64))
     if method == "moments":
         estimate = evidence.estimate
     elif method == "em":
-        estimate = _by_likelihood(held_out, codes, unlabeled, np.random.default_rng(random_state))
+        random = np.random.default_rng(random_state)
+        estimate = _by_likelihood(*held_out, unlabeled, counts, random)
     else:
-        estimate = _prediction_powered(held_out, codes, unlabeled)
+        estimate = _prediction_powered(log_odds, codes, unlabeled)
     low, high = estimate.interval(level)
     return ClassShares(
         model.class_order_,
@@ -181,14 +186,17 @@ def _prediction_powered(held_out: Array, codes: Codes, unlabeled: Array) -> Shar
 
 
 def _by_likelihood(
-    held_out: Array, codes: Codes, unlabeled: Array, random: np.random.Generator
+    held_out: Array,
+    codes: Codes,
+    unlabeled: Array,
+    counts: Codes,
+    random: np.random.Generator,
 ) -> ShareEstimate:
     """Shares of the largest likelihood, with the deviation of bootstrap draws."""
     n_classes = held_out.shape[1] + 1
     n_rows = min(len(unlabeled), _MOST_ROWS)
     some = unlabeled[random.permutation(len(unlabeled))[:n_rows]]
-    counts = np.bincount(codes, minlength=n_classes) + 0.5
-    before = counts / counts.sum()
+    before = (counts + 0.5) / (counts + 0.5).sum()
 
     def estimate(labels: Codes, rows: Codes) -> ShareEstimate:
         slope, offsets = _calibration(held_out[labels], codes[labels], before)
