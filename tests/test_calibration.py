@@ -76,7 +76,7 @@ def sample(n_labeled, seed=0, slope=2.0, n_unlabeled=4000):
     first = codes[:n_labeled]
     weights = (prior / np.maximum(np.bincount(first, minlength=4), 1))[first]
     scores = CalibrationScores(
-        latent[:n_labeled], first, weights / weights.sum(), n_labeled, latent[n_labeled:]
+        latent[:n_labeled], first, weights / weights.sum(), np.ones(n_labeled), latent[n_labeled:]
     )
     return scores, prior, thresholds
 
@@ -123,11 +123,13 @@ def test_a_share_can_be_set():
     below = expit(whole.thresholds[:, None] - whole.slope * subsample_by_rank(scores.unlabeled))
     np.testing.assert_allclose(below.mean(axis=1), np.cumsum(prior)[:-1], atol=1e-8)
     none = calibrate_at_prior(scores, prior, share=0.0)
-    shares = expit(none.thresholds[:, None] - none.slope * scores.latent) @ scores.weights
-    np.testing.assert_allclose(shares, np.cumsum(prior)[:-1], atol=1e-8)
+    half = calibrate_at_prior(scores, prior, share=0.5)
+    np.testing.assert_allclose(half.thresholds, (whole.thresholds + none.thresholds) / 2)
+    assert half.slope == whole.slope == none.slope
     with pytest.raises(ValueError, match="need unlabelled rows"):
         calibrate_at_prior(
-            CalibrationScores(scores.latent, scores.codes, scores.weights, 40, None), prior
+            CalibrationScores(scores.latent, scores.codes, scores.weights, scores.counts, None),
+            prior,
         )
 
 

@@ -119,7 +119,7 @@ class ByDefinition:
         if len(full) >= 2 and len(full) >= K / 2:
             ways = comb(len(full), sum(count == quota for count in counts))
             equal = len(full) * log(0.75) + (K - len(full)) * log(0.25 / quota) - log(ways)
-        by_class = log(0.75 * exp(equal) + 0.25 * exp(flat))
+        by_class = log(0.85 * exp(equal) + 0.15 * exp(flat))
         drawn = None
         if given is not None:
             drawn = lgamma(n + 1) + sum(
@@ -148,13 +148,13 @@ class ByDefinition:
         same = 0.25 * exp(self.log_density(np.array(counts) / n))
         other = 0.75 * exp(self.log_density(means[1], errors[1]))
         found = {
-            (True, False): flat + self.log_density(means[0], errors[0]) + log(0.7 * 0.2),
-            (False, False): by_class + log(same + other) + log(0.3 * 0.2),
+            (True, False): flat + self.log_density(means[0], errors[0]) + log(0.7 * 0.1),
+            (False, False): by_class + log(same + other) + log(0.3 * 0.1),
         }
         if given is not None:
             at_given = self.log_density(given)
-            found[True, True] = drawn + at_given + log(0.7 * 0.8)
-            found[False, True] = by_class + at_given + log(0.3 * 0.8)
+            found[True, True] = drawn + at_given + log(0.7 * 0.9)
+            found[False, True] = by_class + at_given + log(0.3 * 0.9)
         return found, same / (same + other)
 
     def standard_errors(self, shares, start):
@@ -172,7 +172,7 @@ class ByDefinition:
         np.testing.assert_allclose(tilted(tilt), shares)
         steps = 1e-6 * np.eye(K - 1)
         slopes = np.array([(tilted(tilt + e) - tilted(tilt - e)) / 2e-6 for e in steps])
-        precision = np.array([(k / 2.0) ** 2 for k in degrees])
+        precision = np.array([(k / 1.5) ** 2 for k in degrees])
         inverse = np.linalg.inv(self.spread(shares))
         by_mean = slopes @ self.means
         information = by_mean @ inverse @ by_mean.T + np.diag(precision)

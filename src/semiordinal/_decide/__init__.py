@@ -16,6 +16,7 @@ from .held_out_scores import (
     mean_and_deviation,
     row_groups,
 )
+from .offsets import offsets_at_shares
 from .prediction import (
     BaseCumulativeClassifier,
     BaseOrdinalClassifier,
@@ -47,6 +48,7 @@ __all__ = [
     "judge_shares",
     "mean_and_deviation",
     "mean_set_size",
+    "offsets_at_shares",
     "offsets_by_evidence",
     "paired_gain",
     "row_groups",

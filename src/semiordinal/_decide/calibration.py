@@ -18,11 +18,13 @@ from scipy.special import expit
 
 from .._risk.losses import get_loss
 from .._utils.typing import Array, Codes
+from .sampled_by_class import fit_population_model
 
 # Scores are thinned to so many for the sums over unlabelled rows: evenly spaced in rank.
 _MOST_SCORES = 500
 _SLOPES = (0.3, 10.0)  # of scores of unit deviation: from next to no signal to next to no noise
 _SLOPE_TOLERANCE = 0.02  # of the logarithm
+_SLOPE = 1.5  # to start from
 _MOST_STEPS = 100
 _PRECISION = 1e-10
 
@@ -103,8 +105,8 @@ class CalibrationScores:
     codes : array of shape (n,)
     weights : array of shape (n,)
         Summing to one, each class with its prior's share.
-    n_labeled : float
-        How many labelled rows they stand for.
+    counts : array of shape (n,)
+        How many labelled rows each stands for.
     unlabeled : array of shape (n_unlabeled,) or None
         Scores of unlabelled rows on the same scale.
     """
@@ -112,7 +114,7 @@ class CalibrationScores:
     latent: Array
     codes: Codes
     weights: Array
-    n_labeled: float
+    counts: Array
     unlabeled: Array | None
 
     def take(self, rows: Codes) -> CalibrationScores:
@@ -122,7 +124,7 @@ class CalibrationScores:
             self.latent[rows],
             self.codes[rows],
             weights / weights.sum(),
-            self.n_labeled * weights.sum(),
+            self.counts[rows],
             self.unlabeled,
         )
 
@@ -167,7 +169,7 @@ def calibrate_on_labels(scores: CalibrationScores, class_prior: Array) -> Calibr
     >>> latent = np.linspace(-3, 3, 61)
     >>> codes = (latent + np.tile([-1.5, 0.0, 1.5], 21)[:61] > 0).astype(int)
     >>> prior = np.bincount(codes) / 61
-    >>> scores = CalibrationScores(latent, codes, np.full(61, 1 / 61), 61.0, None)
+    >>> scores = CalibrationScores(latent, codes, np.full(61, 1 / 61), np.ones(61), None)
     >>> found = calibrate_on_labels(scores, prior)
     >>> bool(1 < found.slope < 3), bool(abs(found.cuts("absolute")[0]) < 0.2)
     (True, True)
@@ -186,12 +188,12 @@ def calibrate_at_prior(
 ) -> CalibratedThresholds:
     """Thresholds at the priors on unlabelled rows, drawn to those of labelled rows by evidence.
 
-    The labelled rows' thresholds are right in the mean, with a variance of ``1/(n_L h_i)``
-    where h_i is the mean curvature at threshold i; those at the priors have none, but the
-    model may be wrong. With Q the squared distance of the two in units of that variance, the
-    excess risk of ``prior + (1 − s)(labels − prior)`` is estimated by
-    ``((1 − s)² m + s² (Q − m)) / (2 n_L)``, m = K − 1. The share s, unless it is given, is that
-    of the least excess risk: ``m/Q``, at most one.
+    The thresholds at which the labels are most probable are right in the mean, with a variance
+    of at most the inverse of their information; those at the priors have none, but the model may
+    be wrong. With Q the squared distance of the two in units of that bound, the excess risk of
+    ``prior + (1 − s)(labels − prior)`` is estimated by ``((1 − s)² m + s² (Q − m)) / (2 n_L)``,
+    m = K − 1. The share s, unless it is given, is that of the least excess risk: ``m/Q``, at
+    most one.
 
     Examples
     --------
@@ -199,10 +201,10 @@ def calibrate_at_prior(
     >>> latent = np.linspace(-3, 3, 60)
     >>> codes = (latent + np.tile([-1.5, 0.0, 1.5], 20) > 0).astype(int)
     >>> weights = np.full(60, 1 / 60)
-    >>> alike = CalibrationScores(latent, codes, weights, 60.0, unlabeled=latent)
+    >>> alike = CalibrationScores(latent, codes, weights, np.ones(60), unlabeled=latent)
     >>> calibrate_at_prior(alike, np.array([0.5, 0.5])).prior_share
     1.0
-    >>> apart = CalibrationScores(latent, codes, weights, 60.0, unlabeled=latent + 2)
+    >>> apart = CalibrationScores(latent, codes, weights, np.ones(60), unlabeled=latent + 2)
     >>> calibrate_at_prior(apart, np.array([0.5, 0.5])).prior_share < 0.2
     True
     """
@@ -214,17 +216,17 @@ def calibrate_at_prior(
     def at(slope: float) -> Array:
         return thresholds_at_shares(slope * unlabeled, cumulative)
 
-    slope = _best_slope(scores, at)
-    of_prior = at(slope)
-    of_labels = thresholds_at_shares(slope * scores.latent, cumulative, scores.weights)
-    below = expit(of_prior[:, None] - slope * unlabeled)
-    curvature = (below * (1 - below)).mean(axis=1)
+    of_labels = fit_population_model(
+        scores.latent, scores.codes, scores.counts, class_prior, (_SLOPE, at(_SLOPE))
+    )
+    of_prior = at(of_labels.slope)
+    difference = of_labels.thresholds - of_prior
+    squared = float(difference @ of_labels.information @ difference)
     n_thresholds = len(of_prior)
-    squared = float(scores.n_labeled * (curvature * (of_labels - of_prior) ** 2).sum())
     if share is None:
         share = n_thresholds / max(squared, n_thresholds)
-    blended = of_prior + (1 - share) * (of_labels - of_prior)
-    return CalibratedThresholds(slope, blended, float(share), squared / n_thresholds)
+    blended = of_prior + (1 - share) * difference
+    return CalibratedThresholds(of_labels.slope, blended, float(share), squared / n_thresholds)
 
 
 def slope_at_thresholds(scores: CalibrationScores, thresholds: Array) -> float:

@@ -96,7 +96,7 @@ def judge_shares(
         scores.codes[:n_held_out],
         log_odds(unlabeled),
         given,
-        scores.weights[:n_held_out] * scores.n_labeled,
+        scores.counts[:n_held_out],
         counts,
     )
 
@@ -321,5 +321,5 @@ def _reason_at_prior(calibrated: CalibratedThresholds, prior_share: float) -> st
     return (
         f"Thresholds are {share}those at which the unlabelled rows have the class shares{rest}. "
         f"The labelled rows' differ from them by {calibrated.distance:.1f} times what the sampling "
-        "of labels explains."
+        "of labels can explain."
     )

@@ -165,13 +165,12 @@ class HeldOutScores:
         rows, latent = (
             np.concatenate(both) for both in zip((self.rows, self.latent), self.never, strict=True)
         )
-        codes, counts = self.labels.codes[rows], self.labels.totals(len(class_prior))[:-1]
+        codes, totals = self.labels.codes[rows], self.labels.totals(len(class_prior))[:-1]
         n_rows = len(self.labels.codes)
         by_row = np.ones(n_rows) if self.labels.weights is None else self.labels.weights
-        times = np.bincount(rows, minlength=n_rows)[rows]
-        weights = by_row[rows] / times * (class_prior / counts)[codes]
-        n_labeled = float(counts.sum())
-        return CalibrationScores(latent, codes, weights / weights.sum(), n_labeled, unlabeled)
+        of_rows = (by_row / np.maximum(np.bincount(rows, minlength=n_rows), 1))[rows]
+        weights = of_rows * (class_prior / totals)[codes]
+        return CalibrationScores(latent, codes, weights / weights.sum(), of_rows, unlabeled)
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ from .share_moments import ShareEstimate, class_moments, leading_functions
 
 # How common the cases are thought to be before the rows are looked at. Shares that users know
 # are mostly right; where they do not fit, either explanation is about as common.
-_RANDOM, _RIGHT = 0.7, 0.8
+_RANDOM, _RIGHT = 0.7, 0.9
 _CERTAIN = 0.95  # a probability from here on counts as one
-_EQUAL = 0.75  # how often as many labels of each class are asked for, if collected class by class
+_EQUAL = 0.85  # how often as many labels of each class are asked for, if collected class by class
 _FULL = 0.75  # how many classes have rows enough, where as many of each are asked for
 _SAME = 0.25  # how often the rows have the labels' shares even then, as where classes are quantiles
 _ASK_FOR_SHARES = (

@@ -25,7 +25,7 @@ _NEIGHBORS = 1.0  # rows by which its mean is drawn to a parabola through all cl
 # vary by more than the rows alone: in trials by this many parts of the number of rows.
 _OF_MODELS = 10.0
 _LEAST_FREEDOM = 3.0
-_LOOSENESS = 2.0  # standard deviation of the linear tilt beforehand, k times that of degree k
+_LOOSENESS = 1.5  # standard deviation of the linear tilt beforehand, k times that of degree k
 _MOST_STEPS = 100
 _CONVERGED = 1e-6
 _LEAST = 1e-9  # a share

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..._decide import FinalScores, FoldModels, HeldOutScores
+from ..._decide import FinalScores, FoldModels, HeldOutScores, offsets_at_shares
 from ..._risk.empirical_risk import risk_on_rows
 from ..._risk.losses import OrdinalLoss
 from ..._risk.objective import Coordinates, Objective
@@ -226,6 +226,21 @@ class FoldScores:
             self.coefs[folds],
             self.thresholds[folds],
         )
+
+    def at_shares(self, rows: TuningRows) -> FoldScores:
+        """The same, with thresholds moved to the class shares by which held-out rows count.
+
+        Thresholds are fitted to the shares of the labels. Judged by rows that count by others,
+        they would speak for penalties so strong that scores, and what is wrong with them, shrink.
+        """
+        if not (rows.counts_population and rows.loss.has_probabilities):
+            return self
+        times = np.bincount(self.rows, minlength=len(rows.row_weights))
+        weights = rows.row_weights[self.rows] / times[self.rows]
+        weights = weights / weights.sum()
+        shares = np.bincount(self.codes, weights, rows.n_classes).astype(np.float64)
+        offsets = offsets_at_shares(self.scores, shares, weights)
+        return replace(self, thresholds=self.thresholds + offsets)
 
     def unlabeled_scores(self, rows: TuningRows) -> Iterator[Array]:
         """Latent scores of blocks of unlabelled rows by every fold's model: (rows, folds)."""
