@@ -95,7 +95,7 @@ class ByDefinition:
         self.mean = sum(g) / len(g)
         around = [np.outer(row - self.mean, row - self.mean) for row in g]
         self.covariance = sum(around) / (len(g) - 1) / len(g)
-        self.freedom = max(freedom, 3)
+        self.freedom = max(freedom / 3, 3)
 
     def spread(self, shares):
         return self.covariance + sum(
