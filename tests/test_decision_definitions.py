@@ -200,7 +200,7 @@ def test_calibration_at_the_prior(share):
     m = len(calibration.unlabeled)
     calibrated = calibrate_at_prior(calibration, PRIOR, share)
     rows = calibration.latent, calibration.codes, calibration.counts
-    slope, b, information = fit_population_model(*rows, PRIOR, (1.0, np.array([-1.0, 0.0, 1.0])))
+    slope, b, information = fit_population_model(*rows, PRIOR)
     assert calibrated.slope == pytest.approx(slope, rel=1e-4)
     cumulative = np.cumsum(PRIOR)[:-1]
     a = thresholds(calibrated.slope * calibration.unlabeled, cumulative, np.full(m, 1 / m))

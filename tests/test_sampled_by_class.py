@@ -12,7 +12,6 @@ from semiordinal._decide.calibration import CalibrationScores, calibrate_on_labe
 from semiordinal._decide.sampled_by_class import fit_population_model
 
 SLOPE, THRESHOLDS = 2.0, np.array([-1.5, 0.5, 3.0])
-START = 1.0, np.array([-1.0, 0.0, 1.0])
 
 
 def population(n_rows, seed, slope=SLOPE, thresholds=THRESHOLDS):
@@ -45,7 +44,7 @@ def test_the_labels_are_most_probable():
     latent, codes, prior = population(5000, 0)
     rows = drawn_by_class(codes, [6, 9, 5, 7])
     latent, codes, counts = latent[rows], codes[rows], np.tile([1.0, 2.0, 0.5], 9)
-    found = fit_population_model(latent, codes, counts, prior, START)
+    found = fit_population_model(latent, codes, counts, prior)
 
     def objective(slope, thresholds):
         beliefs = (np.log(slope) - 0.5) ** 2 / 2
@@ -86,8 +85,7 @@ def test_two_classes_are_a_logistic_regression_with_its_intercept_moved():
     latent, codes, prior = population(100_000, 1, thresholds=np.array([2.5]))
     rows = drawn_by_class(codes, [2000, 2000])
     model = LogisticRegression(C=1e9, tol=1e-8).fit(-latent[rows, None], codes[rows] == 0)
-    start = 1.0, np.zeros(1)
-    found = fit_population_model(latent[rows], codes[rows], np.ones(4000), prior, start)
+    found = fit_population_model(latent[rows], codes[rows], np.ones(4000), prior)
     assert found.slope == pytest.approx(model.coef_[0, 0], rel=1e-3)
     intercept = model.intercept_[0] + np.log(prior[0] / prior[1])
     assert found.thresholds[0] == pytest.approx(intercept, abs=5e-3)
@@ -101,7 +99,7 @@ def test_errors_are_smaller_than_those_of_weighted_rows():
         latent, codes, prior = population(20_000, seed, thresholds=true)
         rows = drawn_by_class(codes, [20] * 4, seed)
         sample = latent[rows], codes[rows]
-        found = fit_population_model(*sample, np.ones(80), prior, START)
+        found = fit_population_model(*sample, np.ones(80), prior)
         errors.append(found.thresholds / found.slope - true / SLOPE)
         scores = CalibrationScores(*sample, prior[codes[rows]] / 20, np.ones(80), None)
         weighted.append(calibrate_on_labels(scores, prior).cuts("absolute") - true / SLOPE)
@@ -116,7 +114,7 @@ def test_the_information_bounds_the_variance():
     for seed in range(200):
         latent, codes, prior = population(20_000, seed)
         rows = drawn_by_class(codes, [60] * 4, seed)
-        found.append(fit_population_model(latent[rows], codes[rows], np.ones(240), prior, START))
+        found.append(fit_population_model(latent[rows], codes[rows], np.ones(240), prior))
     slopes = np.column_stack([np.ones(200), [each.slope for each in found]])
     thresholds = np.array([each.thresholds for each in found])
     residual = thresholds - slopes @ np.linalg.lstsq(slopes, thresholds, rcond=None)[0]
@@ -129,7 +127,7 @@ def test_the_information_bounds_the_variance():
 def test_a_class_without_labels_has_room_and_says_nothing():
     latent, codes, prior = population(5000, 2)
     rows = drawn_by_class(codes, [40, 0, 40, 40])
-    found = fit_population_model(latent[rows], codes[rows], np.ones(120), prior, START)
+    found = fit_population_model(latent[rows], codes[rows], np.ones(120), prior)
     assert np.isfinite(found.thresholds).all()
     assert (np.diff(found.thresholds) > 0).all()
     gap = np.array([-0.5, 0.5, 0.0])
@@ -141,11 +139,11 @@ def test_the_order_of_rows_and_classes_changes_nothing():
     latent, codes, prior = population(5000, 3)
     rows = drawn_by_class(codes, [10, 8, 12, 9])
     latent, codes = latent[rows], codes[rows]
-    found = fit_population_model(latent, codes, np.ones(39), prior, START)
+    found = fit_population_model(latent, codes, np.ones(39), prior)
     mixed = np.random.default_rng(0).permutation(39)
-    again = fit_population_model(latent[mixed], codes[mixed], np.ones(39), prior, START)
+    again = fit_population_model(latent[mixed], codes[mixed], np.ones(39), prior)
     np.testing.assert_allclose(again.thresholds, found.thresholds, rtol=1e-4)
-    mirrored = fit_population_model(-latent, 3 - codes, np.ones(39), prior[::-1], START)
+    mirrored = fit_population_model(-latent, 3 - codes, np.ones(39), prior[::-1])
     np.testing.assert_allclose(-mirrored.thresholds[::-1], found.thresholds, rtol=1e-4)
     assert mirrored.slope == pytest.approx(found.slope, rel=1e-4)
 
@@ -153,9 +151,9 @@ def test_the_order_of_rows_and_classes_changes_nothing():
 def test_a_row_twice_is_a_row_that_counts_twice():
     latent, codes, prior = population(5000, 4)
     rows = drawn_by_class(codes, [10, 8, 12, 9])
-    twice = fit_population_model(latent[rows], codes[rows], np.full(39, 2.0), prior, START)
+    twice = fit_population_model(latent[rows], codes[rows], np.full(39, 2.0), prior)
     both = np.tile(rows, 2)
-    doubled = fit_population_model(latent[both], codes[both], np.ones(78), prior, START)
+    doubled = fit_population_model(latent[both], codes[both], np.ones(78), prior)
     np.testing.assert_allclose(twice.thresholds, doubled.thresholds, rtol=1e-5)
     np.testing.assert_allclose(twice.information, doubled.information, rtol=1e-4)
 
@@ -164,11 +162,11 @@ def test_many_rows_are_grouped_without_harm():
     latent, codes, prior = population(20_000, 5)
     latent[0] = 1e300 if codes[0] < 3 else -1e300
     counts = np.random.default_rng(0).uniform(0.5, 2.0, 20_000)
-    found = fit_population_model(latent, codes, counts, prior, START)
+    found = fit_population_model(latent, codes, counts, prior)
     np.testing.assert_allclose(found.thresholds, THRESHOLDS, atol=0.15)
     few = np.arange(1, 5001)
     parts = [
-        fit_population_model(latent[i], codes[i], counts[i], prior, START)
+        fit_population_model(latent[i], codes[i], counts[i], prior)
         for i in (few, np.arange(1, 5002))  # not grouped, and grouped
     ]
     np.testing.assert_allclose(parts[0].thresholds, parts[1].thresholds, atol=0.01)
@@ -178,7 +176,6 @@ def test_many_rows_are_grouped_without_harm():
 @pytest.mark.parametrize("latent", [np.zeros(8), np.repeat([-1.0, 1.0], 4), np.repeat([0, 1e6], 4)])
 def test_scores_that_say_nothing_or_all_have_a_finite_model(latent):
     codes = np.repeat([0, 1], 4)
-    shares, start = np.array([0.7, 0.3]), (1.0, np.zeros(1))
-    found = fit_population_model(latent, codes, np.ones(8), shares, start)
+    found = fit_population_model(latent, codes, np.ones(8), np.array([0.7, 0.3]))
     assert 1e-3 < found.slope < 1e3
     assert np.isfinite([found.slope, *found.thresholds, *found.information.ravel()]).all()

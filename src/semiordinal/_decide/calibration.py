@@ -24,7 +24,6 @@ from .sampled_by_class import fit_population_model
 _MOST_SCORES = 500
 _SLOPES = (0.3, 10.0)  # of scores of unit deviation: from next to no signal to next to no noise
 _SLOPE_TOLERANCE = 0.02  # of the logarithm
-_SLOPE = 1.5  # to start from
 _MOST_STEPS = 100
 _PRECISION = 1e-10
 
@@ -212,14 +211,8 @@ def calibrate_at_prior(
         raise ValueError("thresholds at the prior need unlabelled rows.")
     cumulative = np.cumsum(class_prior)[:-1]
     unlabeled = subsample_by_rank(scores.unlabeled)
-
-    def at(slope: float) -> Array:
-        return thresholds_at_shares(slope * unlabeled, cumulative)
-
-    of_labels = fit_population_model(
-        scores.latent, scores.codes, scores.counts, class_prior, (_SLOPE, at(_SLOPE))
-    )
-    of_prior = at(of_labels.slope)
+    of_labels = fit_population_model(scores.latent, scores.codes, scores.counts, class_prior)
+    of_prior = thresholds_at_shares(of_labels.slope * unlabeled, cumulative)
     difference = of_labels.thresholds - of_prior
     squared = float(difference @ of_labels.information @ difference)
     n_thresholds = len(of_prior)

@@ -168,9 +168,9 @@ class HeldOutScores:
         codes, totals = self.labels.codes[rows], self.labels.totals(len(class_prior))[:-1]
         n_rows = len(self.labels.codes)
         by_row = np.ones(n_rows) if self.labels.weights is None else self.labels.weights
-        of_rows = (by_row / np.maximum(np.bincount(rows, minlength=n_rows), 1))[rows]
-        weights = of_rows * (class_prior / totals)[codes]
-        return CalibrationScores(latent, codes, weights / weights.sum(), of_rows, unlabeled)
+        counts = by_row[rows] / np.bincount(rows, minlength=n_rows)[rows]
+        weights = counts * (class_prior / totals)[codes]
+        return CalibrationScores(latent, codes, weights / weights.sum(), counts, unlabeled)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logsumexp
+from scipy.special import logit, logsumexp
 
 from .._risk.losses import get_loss
 from .._utils.typing import Array, Codes
@@ -44,7 +44,7 @@ class PopulationModel(NamedTuple):
 
 
 def fit_population_model(
-    latent: Array, codes: Codes, counts: Array, class_prior: Array, start: tuple[float, Array]
+    latent: Array, codes: Codes, counts: Array, class_prior: Array
 ) -> PopulationModel:
     """Slope and thresholds of the population at which the labels are most probable.
 
@@ -56,18 +56,15 @@ def fit_population_model(
         How many labels each row stands for.
     class_prior : array of shape (K,)
         Class shares of the population.
-    start : tuple of float and array of shape (K − 1,)
-        A slope and thresholds to start from.
 
     Examples
     --------
     Two labels of each class, where the upper one is rare in the population:
 
     >>> latent, codes = np.array([-1.0, 0.5, -0.5, 1.0]), np.array([0, 0, 1, 1])
-    >>> start = 1.0, np.array([0.0])
     >>> for rare in (0.2, 0.1):
     ...     shares = np.array([1 - rare, rare])
-    ...     found = fit_population_model(latent, codes, np.ones(4), shares, start)
+    ...     found = fit_population_model(latent, codes, np.ones(4), shares)
     ...     print(round(found.slope, 3), found.thresholds.round(3))
     1.262 [1.386]
     1.262 [2.197]
@@ -104,10 +101,11 @@ def fit_population_model(
         value, gradient = off @ off / 2 - counts @ logs, off / deviations - gradient
         return float(value / n_labels), gradient / n_labels
 
-    slope, thresholds = start
+    cumulative = np.clip(np.cumsum(class_prior)[:-1], _LEAST_SHARE, 1 - _LEAST_SHARE)
+    thresholds = np.exp(_LOG_SLOPE) * logit(cumulative)
     gaps = np.maximum(np.diff(thresholds), _LEAST_GAP)
-    first = np.concatenate([[np.log(slope)], thresholds[:1], np.log(gaps)])
-    found = minimize(objective, first, jac=True, method="BFGS", options=_OPTIONS)
+    start = np.concatenate([[_LOG_SLOPE], thresholds[:1], np.log(gaps)])
+    found = minimize(objective, start, jac=True, method="BFGS", options=_OPTIONS)
     slope, thresholds = _unpack(found.x)
     _, slopes = log_likelihoods(slope, thresholds)
     return PopulationModel(slope, thresholds, (slopes * counts[:, None]).T @ slopes)

@@ -24,8 +24,9 @@ _NEIGHBORS = 1.0  # rows by which its mean is drawn to a parabola through all cl
 # Rows that are held out are scored by models that differ a little from the final one, and together
 # vary by more than the rows alone: in trials by this many parts of the number of rows.
 _OF_MODELS = 10.0
-# For the same reason distances from the true shares have the tails of so many times fewer rows: in
-# trials with 20 labels, 5 % of them were beyond the 1 % limit that all rows would have.
+# For the same reason, chance moves the means far from their expectation more often than with rows
+# of one model: as if rows were so many times fewer. In trials with 20 labels, 5 % of the distances
+# were beyond the 1 % limit for all rows.
 _FEWER_ROWS = 3.0
 _LEAST_FREEDOM = 3.0
 _LOOSENESS = 1.5  # standard deviation of the linear tilt beforehand, k times that of degree k
