@@ -208,6 +208,35 @@ def test_scores_are_those_of_the_plain_classifier_on_the_same_folds(name, scorer
     np.testing.assert_allclose(tuned.cv_results_["loss_se"], error, atol=1e-4)
 
 
+def test_a_scorer_sees_thresholds_as_they_were_fitted():
+    """It counts rows as they are, so thresholds are not moved to the class shares for it."""
+    X, y = rows(2000)
+    labeled = np.concatenate([np.flatnonzero(y == k)[:30] for k in range(3)])
+    train = np.concatenate([np.flatnonzero(y == k)[:20] for k in range(3)])
+    test = np.setdiff1d(labeled, train)
+    shares = np.bincount(y.astype(int)) / len(y)
+    plain = LinearOrdinalClassifier(l2=0.1, standardize=False).fit(X[train], y[train])
+    seen = []
+
+    def scorer(estimator, rows_seen, labels):
+        seen.append(estimator.predict_proba(rows_seen))
+        return 1.0
+
+    unlabeled = np.setdiff1d(np.arange(len(y)), labeled)
+    y[unlabeled] = np.nan
+    LinearOrdinalClassifierCV(
+        class_prior=shares,
+        scoring=scorer,
+        cv=[(np.r_[train, unlabeled], test)],
+        l2s=[0.1],
+        standardize=False,
+        unlabeled_weights=(),
+    ).fit(X, y)
+    for probabilities in seen:
+        np.testing.assert_allclose(probabilities, plain.predict_proba(X[test]), atol=1e-4)
+    assert seen
+
+
 def test_a_scorer_sees_a_classifier_rows_labels_and_weights():
     X, y = rows(60, 60)
     names = np.where(np.isnan(y), None, NAMES[np.nan_to_num(y).astype(int)])

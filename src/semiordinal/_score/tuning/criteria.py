@@ -50,7 +50,7 @@ class SurrogateLoss(Criterion):
     name = "surrogate"
 
     def losses(self, held_out: FoldScores, rows: TuningRows) -> Array:
-        return _own(rows.loss.values(held_out.scores), held_out)
+        return _own(rows.loss.values(held_out.at_shares(rows).scores), held_out)
 
 
 class TaskLoss(Criterion):
@@ -59,7 +59,8 @@ class TaskLoss(Criterion):
     name = "task"
 
     def losses(self, held_out: FoldScores, rows: TuningRows) -> Array:
-        return _own(task_losses(rows.loss.task, held_out.predicted, rows.n_classes), held_out)
+        predicted = held_out.at_shares(rows).predicted
+        return _own(task_losses(rows.loss.task, predicted, rows.n_classes), held_out)
 
 
 class SemiSupervisedLoss(Criterion):
@@ -73,12 +74,13 @@ class SemiSupervisedLoss(Criterion):
 
     def losses(self, held_out: FoldScores, rows: TuningRows) -> Array:
         task, n_classes = rows.loss.task, rows.n_classes
-        own = TaskLoss().losses(held_out, rows)
+        held_out = held_out.at_shares(rows)
+        table = task_losses(task, held_out.predicted, n_classes)
+        own = _own(table, held_out)
         if not len(rows.unlabeled):
             return own
         counts = np.bincount(held_out.codes, minlength=n_classes).astype(float)
         removed = removed_by_rule("median", counts)
-        table = task_losses(task, held_out.predicted, n_classes)
         present = counts > 0
         share = np.divide(rows.class_prior, counts, out=np.zeros(n_classes), where=present)
         # Weighted so that the plain mean over the rows is Σ_{y≠k} π_y mean_y[ℓ_y − ℓ_k].

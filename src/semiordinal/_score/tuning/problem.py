@@ -230,8 +230,8 @@ class FoldScores:
     def at_shares(self, rows: TuningRows) -> FoldScores:
         """The same, with thresholds moved to the class shares by which held-out rows count.
 
-        Thresholds are fitted to the shares of the labels. Judged by rows that count by others,
-        they would speak for penalties so strong that scores, and what is wrong with them, shrink.
+        They were fitted to the shares of the labels. Judged as they are by rows that count by
+        other shares, they would make strong penalties look better than they are.
         """
         if not (rows.counts_population and rows.loss.has_probabilities):
             return self

@@ -80,7 +80,7 @@ def search(
 
     def judge(setting: int, candidate: Candidate, held_out: FoldScores) -> Array:
         rows = settings[setting]
-        losses = criterion.losses(held_out.at_shares(rows), rows)
+        losses = criterion.losses(held_out, rows)
         mean = criterion.gain(held_out, rows, losses, np.zeros(len(losses)))
         for name, value in (
             ("setting", setting),
