@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 from models_to_forge import make_files, rows_for
 from semiordinal._rows.labels import encode_labels
@@ -101,7 +102,7 @@ def mutate_array(payload: Payload, rng: np.random.Generator) -> str:
         return f"{name}: header"
     try:
         array = np.load(io.BytesIO(payload[file]), allow_pickle=False)
-        members = dict(array) if file.endswith(".npz") else {}  # of a sparse matrix
+        members = dict(array) if isinstance(array, NpzFile) else {}  # of a sparse matrix
     except Exception:  # an earlier change
         return f"{name}: none"
     member = str(rng.choice(list(members))) if members else None
