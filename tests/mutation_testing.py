@@ -47,6 +47,7 @@ MODULES = {
     "_decide/held_out_scores.py": _DECISIONS,
     "_decide/offsets.py": [*_SHARES, "test_empty_classes.py"],
     "_decide/prediction_sets.py": ["test_prediction_sets.py"],
+    "_decide/sampled_by_class.py": ["test_sampled_by_class.py", *_DECISIONS],
     "_decide/share_evidence.py": _SHARES,
     "_decide/share_moments.py": _SHARES,
 }
