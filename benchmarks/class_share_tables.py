@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from semiordinal._utils.files import atomic_write
 
@@ -125,19 +126,31 @@ def print_errors(errors: pd.DataFrame) -> None:
         names += ["distance", "change %", "worst %", "worst set", "above 5 %"]
         print(f"\nChange of the test MAE against {base} with the labels' shares:")
         print(pd.DataFrame(rows, columns=names).round(2).to_string(index=False))
-    print_gain_of_estimate(changes(errors[errors["n_labeled"] == 200], "tuned"))
+    print_gain_of_estimate(errors[errors["n_labeled"] == 200])
     print_names(errors[(errors["n_labeled"] == 200) & (errors["method"] == "tuned")])
 
 
-def print_gain_of_estimate(found: pd.DataFrame) -> None:
-    wide = found[found["drawn"] == "equal"].pivot_table(
-        index="set", columns="given", values="change"
-    )
-    if {"right", "estimate"} <= set(wide):
-        wide = wide[["right", "estimate"]].dropna()
-        part = wide["estimate"].mean() / wide["right"].mean()
-        print(f"\n200 labels in equal numbers, change in % by set; {part:.0%} of the gain is kept:")
-        print(wide.round(1).T.to_string())
+def print_gain_of_estimate(errors: pd.DataFrame) -> None:
+    """Which part of the gain of right shares estimated ones keep, with a jackknife over draws."""
+    errors = errors[errors["drawn"] == "equal"]
+    if not {"right", "estimate"} <= set(errors["given"]):
+        return
+    draws = errors["repetition"].unique()
+    parts = [_part_kept(errors[errors["repetition"] != one]) for one in draws]
+    error = np.std(parts) * (len(draws) - 1) ** 0.5
+    part = f"{_part_kept(errors):.0%} ± {error:.0%}"
+    print(f"\n200 labels in equal numbers, change in % by set; {part} of the gain is kept:")
+    print(_gains(errors).round(1).T.to_string())
+
+
+def _gains(errors: pd.DataFrame) -> pd.DataFrame:
+    wide = changes(errors, "tuned").pivot_table(index="set", columns="given", values="change")
+    return wide[["right", "estimate"]].dropna()
+
+
+def _part_kept(errors: pd.DataFrame) -> float:
+    gains = _gains(errors).mean()
+    return float(gains["estimate"] / gains["right"])
 
 
 def print_names(errors: pd.DataFrame) -> None:
@@ -169,6 +182,25 @@ def print_printed(rows: pd.DataFrame) -> None:
         print_directions(group)
 
 
+def print_what_labels_can_tell(clear: pd.DataFrame) -> None:
+    """How often labels alone tell the direction of a change, of which they say the mean.
+
+    Of fresh ones by the normal distribution: the change in rows drawn class by class has the
+    deviation ``by_chance``.
+    """
+    change = clear["true"] - clear["true_without"]
+    by_labels = pd.DataFrame(
+        {
+            "shares": np.where(change < 0, "help", "harm"),
+            "tables": 1,
+            "told": np.sign(change) == np.sign(clear["printed_change"]),
+            "by held-out labels": np.sign(change) == np.sign(clear["held_out_change"]),
+            "by as many fresh ones": ndtr(change.abs() / clear["by_chance"]),
+        }
+    )
+    print(by_labels.groupby("shares").sum().round(1).to_string())
+
+
 def print_directions(rows: pd.DataFrame) -> None:
     change = rows["true"] - rows["true_without"]
     size = change.abs() / rows["true_without"]
@@ -191,6 +223,8 @@ def print_directions(rows: pd.DataFrame) -> None:
             f"{excess.std() / max(len(excess), 1) ** 0.5:.1f} % (mean over sets; {of_sums:+.1f} % "
             "of sums)"
         )
+    if "by_chance" in rows:
+        print_what_labels_can_tell(rows[rows["clear"]])
     wrong = rows[rows["clear"] & ~rows["same"]]
     columns = ["set", "n_labeled", "repetition", "true_change", "printed_change"]
     print(wrong[[*columns, "printed_change_se"]].to_string(index=False))
