@@ -222,7 +222,16 @@ def test_arrays_of_no_numbers_are_refused(tmp_path, rare, name, dtype):
             array_of(payload, node, np.load(io.BytesIO(payload[node["file"]])).astype(dtype))
 
     forge(tmp_path / "m", rare, change)
-    assert "no array of numbers" in refusal(tmp_path / "m")
+    assert "nor an array of numbers" in refusal(tmp_path / "m")
+
+
+def test_a_text_where_a_number_belongs_is_refused(tmp_path):
+    def change(schema, payload):
+        for holder, _ in list(nodes_named(schema, "log_odds_")):
+            holder["log_odds_"] = plain("a")
+
+    forge(tmp_path / "m", KEPT / "boosting.semiordinal", change)
+    assert "'log_odds_' is no number" in refusal(tmp_path / "m")
 
 
 @pytest.mark.parametrize("names", [5, "abcd", ["a"]])
@@ -233,6 +242,33 @@ def test_names_of_other_columns_are_refused(tmp_path, rare, names):
 
     forge(tmp_path / "m", rare, change)
     assert "one name for each column" in refusal(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["{}", "[]", "3", "null"])
+def test_names_that_are_no_texts_are_refused(tmp_path, rare, name):
+    def change(schema, payload):
+        for _, node in nodes_named(schema, "feature_names_in_"):
+            node["content"][0]["content"] = name
+
+    forge(tmp_path / "m", rare, change)
+    assert "name of a column is no text" in refusal(tmp_path / "m")
+
+
+@pytest.mark.parametrize("asked", [{"transform": []}, {"transform": 1}, 5])
+def test_containers_without_a_name_are_refused(tmp_path, rare, asked):
+    """What ``set_output`` keeps."""
+
+    def change(schema, payload):
+        places = list(nodes_named(schema, "_sklearn_output_config"))
+        assert places
+        for holder, node in places:
+            if isinstance(asked, dict):
+                node["content"]["transform"] = plain(asked["transform"])
+            else:
+                holder["_sklearn_output_config"] = plain(asked)
+
+    forge(tmp_path / "m", rare, change)
+    assert "asked for no container" in refusal(tmp_path / "m")
 
 
 def test_a_parameter_that_a_file_lacks_has_its_default(tmp_path):

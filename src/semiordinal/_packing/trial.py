@@ -46,6 +46,7 @@ def check_part(part: Any) -> None:
         check_one_hot(part)
     check_n_jobs(part)
     _check_names(part)
+    _check_output(part)
     _add_parameters(part)
     if package_of(part) != "semiordinal":
         return
@@ -54,8 +55,8 @@ def check_part(part: Any) -> None:
         if isinstance(value, list | tuple):
             raise ValueError(f"{name!r} is no array.")
         numbers = np.asarray(value.data if sparse.issparse(value) else value)
-        if isinstance(value, np.ndarray) and numbers.dtype.kind not in "biuf":
-            raise ValueError(f"{name!r} is no array of numbers.")
+        if value is not None and numbers.dtype.kind not in "biuf":
+            raise ValueError(f"{name!r} is no number, nor an array of numbers.")
         if numbers.dtype.kind == "f" and not np.all(np.abs(numbers) <= LARGEST_VALUE):
             raise ValueError(f"{name!r} holds NaN, infinity or numbers that are too large.")
     thresholds, classes = getattr(part, "thresholds_", None), getattr(part, "classes_", None)
@@ -75,6 +76,15 @@ def _check_names(part: Any) -> None:
         return
     if not isinstance(names, np.ndarray) or names.shape != (part.n_features_in_,):
         raise ValueError("There is not one name for each column.")
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError("The name of a column is no text.")
+
+
+def _check_output(part: Any) -> None:
+    """Containers that ``set_output`` asked a transformer for have names."""
+    asked = getattr(part, "_sklearn_output_config", {})
+    if not isinstance(asked, dict) or not all(isinstance(name, str) for name in asked.values()):
+        raise ValueError(f"A {type(part).__name__} is asked for no container that there is.")
 
 
 def _add_parameters(part: Any) -> None:
