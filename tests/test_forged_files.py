@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import cpu_count
 from scipy import sparse
 
 from cli_problems import refused, semiordinal
@@ -160,6 +161,15 @@ def test_no_file_starts_thousands_of_processes(tmp_path, n_jobs):
 
     forge(tmp_path / "m", KEPT / "table.semiordinal", change)
     assert "n_jobs" in refusal(tmp_path / "m")
+
+
+def test_a_model_of_a_larger_machine_takes_the_cores_that_there_are(tmp_path):
+    model = make_models()[6]
+    save(model.set_params(featureunion__n_jobs=255), tmp_path / "m")
+    assert model.get_params()["featureunion__n_jobs"] == 255
+    assert load(tmp_path / "m").get_params()["featureunion__n_jobs"] == cpu_count()
+    save(model.set_params(featureunion__n_jobs=-2), tmp_path / "m", force=True)
+    assert load(tmp_path / "m").get_params()["featureunion__n_jobs"] == -2
 
 
 def sparse_with(**arrays):

@@ -29,6 +29,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 import numpy as np
 
 from . import __version__
+from ._packing.estimators import limit_n_jobs
 from ._packing.objects import package_of, replace_parts, short_name
 from ._packing.payload import (
     check_array_uses,
@@ -256,7 +257,9 @@ def _unpack(part: Any) -> Any:
     """The part of a model that something in its file stands for."""
     check_part(part)
     module = _UNPACKING.get(short_name(part))
-    return import_module(module, __package__).unpack(part) if module else part
+    part = import_module(module, __package__).unpack(part) if module else part
+    limit_n_jobs(part)
+    return part
 
 
 def _manifest(model: Any, payload: bytes) -> dict[str, Any]:

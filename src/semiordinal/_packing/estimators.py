@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
@@ -46,8 +47,14 @@ def new_estimator(stored: StoredTrees, kinds: dict[str, Any]) -> Any:
 def check_n_jobs(part: Any) -> None:
     """Raise if an estimator would start more threads or processes than any machine has cores."""
     n_jobs = getattr(part, "n_jobs", None)
-    if n_jobs is not None and (type(n_jobs) is not int or not -1 <= n_jobs <= _MOST_JOBS):
-        raise ValueError(f"n_jobs={n_jobs!r} is no number from -1 to {_MOST_JOBS}.")
+    if n_jobs is not None and (type(n_jobs) is not int or abs(n_jobs) > _MOST_JOBS):
+        raise ValueError(f"n_jobs={n_jobs!r} is no number from -{_MOST_JOBS} to {_MOST_JOBS}.")
+
+
+def limit_n_jobs(part: Any) -> None:
+    """Let an estimator of a larger machine start no more jobs than this one has cores."""
+    if getattr(part, "n_jobs", None) is not None:
+        part.n_jobs = min(part.n_jobs, cpu_count())
 
 
 def _n_features(stored: StoredTrees) -> int:
