@@ -264,6 +264,16 @@ def test_names_that_are_no_texts_are_refused(tmp_path, rare, name):
     assert "name of a column is no text" in refusal(tmp_path / "m")
 
 
+def test_steps_without_columns_are_refused(tmp_path, rare):
+    def change(schema, payload):
+        for _, node in nodes_named(schema, "_transformer_to_input_indices"):
+            del node["content"]["onehotencoder"]
+            node["key_types"]["content"].pop()
+
+    forge(tmp_path / "m", rare, change)
+    assert "step that it has no columns for" in refusal(tmp_path / "m")
+
+
 @pytest.mark.parametrize("asked", [{"transform": []}, {"transform": 1}, 5])
 def test_containers_without_a_name_are_refused(tmp_path, rare, asked):
     """What ``set_output`` keeps."""

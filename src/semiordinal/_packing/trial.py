@@ -44,6 +44,8 @@ def check_part(part: Any) -> None:
                 raise ValueError(f"It has a FunctionTransformer with the function {function}.")
     if short_name(part) == "sklearn.OneHotEncoder":
         check_one_hot(part)
+    if short_name(part) == "sklearn.ColumnTransformer":
+        _check_steps(part)
     check_n_jobs(part)
     _check_names(part)
     _check_output(part)
@@ -64,6 +66,12 @@ def check_part(part: Any) -> None:
         return
     if np.shape(thresholds) != (len(classes) - 1,):
         raise ValueError("There is not one threshold between each class and the next.")
+
+
+def _check_steps(columns: Any) -> None:
+    names = {name for name, *_ in getattr(columns, "transformers_", ())}
+    if names and not names <= columns._transformer_to_input_indices.keys():
+        raise ValueError("A ColumnTransformer has a step that it has no columns for.")
 
 
 def _check_names(part: Any) -> None:
