@@ -384,7 +384,7 @@ def test_a_model_that_scores_all_rows_alike_predicts_the_median_of_the_shares():
         ({"estimator": SVC()}, r"estimator=SVC\(\) is a classifier without predict_proba"),
         ({"task": "mae"}, "task='mae' is not known"),
         ({"class_prior": "known"}, "class_prior='known' is not known"),
-        ({"class_prior": [0.5, 0.5]}, "class_prior has shape"),
+        ({"class_prior": [0.5, 0.5]}, "class_prior has 2 shares"),
         ({"thresholds": "best"}, "thresholds='best' is not known"),
         ({"cv": 1}, "cv=1 must be at least 2"),
         ({"cv": [([0, 1], [2])]}, "cv "),

@@ -79,7 +79,7 @@ def test_priors_by_class(kind):
     counts, classes = np.ones(3), np.array(["low", "mid", "top"])
     given = kind({"top": 0.2, "low": 0.5, "mid": 0.3})
     np.testing.assert_allclose(resolve_prior(given, counts, classes), [0.5, 0.3, 0.2])
-    with pytest.raises(ValueError, match="given for the classes"):
+    with pytest.raises(ValueError, match="gives no share for mid; the classes are low, mid, top"):
         resolve_prior(kind({"top": 0.2, "low": 0.8}), counts, classes)
 
 

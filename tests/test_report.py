@@ -423,7 +423,7 @@ def test_bad_input_is_one_line(tmp_path, command):
     told = refused(2, *asked(*order, "--task", "mse", "--loss", "it"))
     assert "--loss it is not for --task mse" in told
     assert "--class-prior 'a,b' is not known" in refused(2, *asked(*order, "--class-prior", "a,b"))
-    assert "--class-prior has shape" in refused(2, *asked(*order, "--class-prior", "0.5,0.5"))
+    assert "--class-prior has 2 shares" in refused(2, *asked(*order, "--class-prior", "0.5,0.5"))
     table["severity"] = ""
     table.to_csv(tmp_path / "p.csv", index=False)
     assert "no label at all" in refused(1, *asked(*order))

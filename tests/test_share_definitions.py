@@ -304,14 +304,14 @@ def test_what_is_said_of_doubt():
     doubted = evidence_with([0.2, 0.1, 0.4, 0.3], given=(0.1, 0.8)).sentence(classes)
     assert "look like 60% (52% to 68%) class low, 10% was given, and 50% of the labels" in doubted
     assert "look like a random draw" in doubted
-    assert doubted.endswith("so the given shares count for 30%.")
+    assert doubted.endswith("The given shares are not ruled out, and count for 30%.")
     refuted = evidence_with([0, 0.01, 0.1, 0.89]).sentence(classes)
     assert "not drawn at random either. So the estimated shares are used instead." in refuted
     kept = evidence_with([0, 0.01, 0.6, 0.39]).sentence(classes)
     assert kept.endswith("random draw of the rows. So the shares of the labels are used instead.")
     agreed = evidence_with([0.6, 0.1, 0.2, 0.1]).sentence(classes)
-    assert agreed.endswith("This is not certain, so the given shares count for 70%.")
-    assert "certain" not in evidence_with([1, 0, 0, 0]).sentence(classes)
+    assert agreed.endswith("so few labels can tell: the given shares count for 70%.")
+    assert "few" not in evidence_with([1, 0, 0, 0]).sentence(classes)
     assert evidence_with([0, 0, 0.6, 0.4], given=None).sentence(classes) == ""
     others = evidence_with([0, 0, 0.4, 0.6], given=None).sentence(classes)
     assert "50% of them are class low, and about 60% (52% to 68%) of the unlabelled" in others

@@ -37,9 +37,8 @@ _FULL = 0.75  # how many classes have rows enough, where as many of each are ask
 _SAME = 0.25  # how often the rows have the labels' shares even then, as where classes are quantiles
 _ASK_FOR_SHARES = (
     " If you know the class shares of the rows, give them as class_prior (--class-prior); "
-    "'estimate' estimates them."
+    "'estimate' estimates them. Until then, errors are those of rows with the labels' shares."
 )
-_ESTIMATED = " So the estimated shares are used."
 WITHOUT_UNLABELED = "The class shares change no prediction, since there are no unlabelled rows."
 _WITHOUT_HELD_OUT = (
     "The class shares change no prediction, since no labelled row could be held out."
@@ -140,7 +139,7 @@ class ShareEvidence:
                 "are given and the unlabelled rows agree with them."
             )
         else:
-            worst = int(np.abs(self.estimate.shares - self.given).argmax())
+            worst = self._least_like(self.given)
             labels = f"{self.of_labels[worst]:.0%} of the labels"
             text = (
                 "The class shares given are in doubt: the unlabelled rows look like "
@@ -154,20 +153,45 @@ class ShareEvidence:
             )
             followed = "shares of the labels" if self.same_if_wrong >= 0.5 else "estimated shares"
             text += "" if self.trust else f" So the {followed} are used instead."
-        if 0 < self.trust < 1:
-            text += f" This is not certain, so the given shares count for {self.trust:.0%}."
-        return text
+        if not 0 < self.trust < 1:
+            return text
+        if is_right:
+            tell = "as far as so few labels can tell: the given shares count for"
+            return f"{text[:-1]}, {tell} {self.trust:.0%}."
+        return f"{text} The given shares are not ruled out, and count for {self.trust:.0%}."
 
     def _sentence_without_shares(self, classes: NDArray[Any]) -> str:
-        worst = int(np.abs(self.estimate.shares - self.of_labels).argmax())
+        worst = self._least_like(self.of_labels)
         low, high = (end[worst] for end in self.estimate.interval())
         why = (
             f"{self.of_labels[worst]:.0%} of them are class {classes[worst]}, and about "
             f"{self._estimate_of(worst)} of the unlabelled rows"
         )
-        if self.as_many_of_each and low <= self.of_labels[worst] <= high:
-            why = "there are as many of each class"
+        if low <= self.of_labels[worst] <= high:
+            why = "their classes, taken together, look like others than those of unlabelled rows"
+            if self.as_many_of_each:
+                why = "there are as many of each class"
         return f"The labelled rows do not look like a random draw of the rows: {why}."
+
+    def sentence_on_estimate(self, classes: NDArray[Any]) -> str:
+        """The same where shares that are not known are estimated, and how far they are used."""
+        part = 1 - self.same_if_wrong
+        rest = f"count for {part:.0%}, and those of the labels for the rest"
+        if part > 0.5:
+            used = "are used" if part == 1 else rest
+            return f"{self._sentence_without_shares(classes)} So the estimated shares {used}."
+        used = "the shares of the labels are used" if not part else f"estimated shares {rest}"
+        return f"The labels look like a random draw of the rows, so {used}."
+
+    def _least_like(self, shares: Array) -> int:
+        """The class whose share is furthest from what the unlabelled rows look like.
+
+        One of those beyond their intervals, if there are any.
+        """
+        low, high = self.estimate.interval()
+        is_beyond = (shares < low) | (shares > high)
+        distances = np.abs(self.estimate.shares - shares)
+        return int(np.where(is_beyond | ~is_beyond.any(), distances, -1.0).argmax())
 
     def _estimate_of(self, code: int) -> str:
         low, high = self.estimate.interval()
@@ -188,10 +212,10 @@ def shares_reason(
 ) -> str:
     """What the rows say of class shares, in a sentence or two, if there is anything to say."""
     if evidence is not None:
+        if evidence.given is None and not is_of_labels(class_prior):
+            return evidence.sentence_on_estimate(classes)
         text = evidence.sentence(classes)
-        if evidence.given is None and text:
-            text += _ASK_FOR_SHARES if is_of_labels(class_prior) else _ESTIMATED
-        return text
+        return text + _ASK_FOR_SHARES if evidence.given is None and text else text
     if is_of_labels(class_prior):
         return ""
     return _WITHOUT_HELD_OUT if n_unlabeled else WITHOUT_UNLABELED

@@ -26,7 +26,7 @@ _EQUALS = {
     "SV-CV": ("the same kind of model without the unlabelled rows", "The unlabelled rows"),
     "SV": ("the same model without the unlabelled rows", "The unlabelled rows"),
     "linear": ("its linear model alone", "Averaging several kinds of models"),
-    FLOOR: ("always predicting the same class", "Looking at the columns"),
+    FLOOR: ("always predicting the same class", "Using the columns"),
 }
 _CLEAR = 2.0  # standard errors
 _UNLIKELY = 0.025  # by chance, which is the same on one side
@@ -71,13 +71,14 @@ def error_sentence(assessment: Assessment) -> str:
         f"On labelled rows that were held out, the model {what}. Always predicting "
         f"{floor_name(assessment)} would give {floor}."
     )
-    gain = assessment.change(FLOOR)
-    if -gain.mean > _CLEAR * gain.standard_error:
+    change = assessment.change(FLOOR)
+    if -change.mean > _CLEAR * change.standard_error:
         return text
-    return f"{text} {_order_sentence(assessment.order())}"  # nor where it is unknown
+    is_worse = change.mean > _CLEAR * change.standard_error
+    return f"{text} {_order_sentence(assessment.order(), is_worse)}"  # nor where it is unknown
 
 
-def _order_sentence(order: OrderEstimate) -> str:
+def _order_sentence(order: OrderEstimate, is_worse: bool = False) -> str:
     """Whether the columns say anything about the class, where errors do not show it.
 
     A model can tell which of two rows is the higher and yet be no better than the class that most
@@ -88,11 +89,13 @@ def _order_sentence(order: OrderEstimate) -> str:
     >>> _order_sentence(OrderEstimate(0.72, 0.002))[:52]
     'That is no clear gain. But of two rows of different '
     """
+    lead = "That is clearly worse." if is_worse else "That is no clear gain."
     if not order.p_value < _UNLIKELY:
-        return "So nothing shows that the columns say anything about the class."
+        nothing = "othing shows that the columns say anything about the class."
+        return f"{lead} N{nothing}" if is_worse else f"So n{nothing}"
     share = f"{order.share:.0%}".replace("%", " %")
     return (
-        "That is no clear gain. But of two rows of different classes the model puts the higher one "
+        f"{lead} But of two rows of different classes the model puts the higher one "
         f"above the other in {share} of cases, where guessing would in 50 %: the columns do say "
         "something about the class."
     )
@@ -166,6 +169,9 @@ def change_sentence(assessment: Assessment) -> str:
     change, metric = assessment.change(), assessment.metric
     other = equal_name(assessment)
     what = _EQUALS.get(assessment.against, ("", "The model"))[1]
+    are_shares = assessment.against in assessment.expected
+    if are_shares and assessment.against == "SV-CV":
+        other, what = "the same kind of model without them", "The class shares and unlabelled rows"
     size = estimate_text(MeanEstimate(abs(change.mean), change.standard_error), metric)
     ending = "" if what.endswith("s") and what.startswith("The") else "s"
     if not change.mean:
@@ -174,9 +180,21 @@ def change_sentence(assessment: Assessment) -> str:
     is_clear = abs(change.mean) > _CLEAR * change.standard_error
     verb = f"{verb}{ending}" if is_clear else f"seem{ending} to {verb}"
     text = f"{what} {verb} the {_ERRORS[metric]} by {size}, compared with {other}"
-    if assessment.against in assessment.expected:
+    if are_shares:
         text += ", by held-out rows and by the model's probabilities for the unlabelled rows"
     return f"{text}." if is_clear else f"{text}: too little to tell from chance."
+
+
+def held_out_sentence(assessment: Assessment) -> str:
+    """What held-out rows alone say of a change that others are asked about too; else empty."""
+    if assessment.against not in assessment.expected:
+        return ""
+    mean, error = assessment.held_out_change(assessment.against)
+    return (
+        f"Against {equal_name(assessment)}, these rows alone have a change of {mean:+.3f} ± "
+        f"{error:.3f} in the {assessment.metric}. Few of them lie where predictions differ, so "
+        "what the model expects for the unlabelled rows is taken into account too."
+    )
 
 
 def recall_sentence(assessment: Assessment) -> str:

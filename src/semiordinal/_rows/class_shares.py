@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._utils.text import join_names
+from .._utils.text import join_names, pluralize
 from .._utils.typing import Array
 from .._utils.warning import warn_caller
 
@@ -64,6 +64,9 @@ def resolve_prior(
     elif hasattr(given, "columns"):
         given = form.of_pairs(given.to_numpy().tolist())
     by_class = form.in_order(given)
+    are_percents = [str(value).strip().endswith("%") for value in by_class]
+    if any(are_percents) and not all(are_percents):
+        raise form.error("has some shares in percent and others not.")
     return form.normalized(np.array([form.number(value) for value in by_class]))
 
 
@@ -91,8 +94,9 @@ class _Form:
             in_order = ",".join(f"{percent}%" for percent in percents)
             by_name = ",".join(f"{n}={p}%" for n, p in zip(self.names, percents, strict=True))
             return (
-                f"'labels', 'uniform', a share for each of the {n_classes} classes from the lowest "
-                f"to the highest ({self.option} {in_order}), or by name ({self.option} {by_name})"
+                "'labels', 'uniform', 'estimate', a share or a count for each of the "
+                f"{n_classes} classes from the lowest to the highest ({self.option} {in_order}), "
+                f"the same by name ({self.option} {by_name}), or a CSV file of both"
             )
         in_order = ", ".join(f"{percent / 100:g}" for percent in percents)
         return (
@@ -102,7 +106,9 @@ class _Form:
         )
 
     def of_text(self, text: str) -> Any:
-        items = [item.strip() for item in text.split(",") if item.strip()]
+        items = [item.strip() for item in text.split(",")]
+        if "" in items and text.strip():
+            raise self.error(f"{text!r} has nothing between two commas, or at an end.")
         if any("=" in item for item in items):
             return self.of_pairs([[part.strip() for part in item.split("=", 1)] for item in items])
         if text == ESTIMATED_PRIOR:
@@ -111,8 +117,10 @@ class _Form:
                 "LinearOrdinalClassifierCV; semiordinal.shares.estimate_class_shares estimates "
                 "shares for the others."
             )
-        if not items or not any(re.search(r"\d", item) for item in items):
+        if not re.search(r"\d", text):
             raise self.error(f"{text!r} is not known.")
+        if len(items) == 1 and re.search(r"[;\s]", text):
+            raise self.error(f"{text!r} has no commas between the shares.")
         return items
 
     def of_file(self, path: Path) -> Any:
@@ -139,8 +147,9 @@ class _Form:
         if not is_series and not isinstance(given, Mapping):
             values = np.asarray(given, dtype=object)
             if values.shape != (len(self.names),):
+                has = pluralize(len(values), "share") if values.ndim == 1 else "no list of shares"
                 raise self.error(
-                    f"has shape {values.shape}, but there are {len(self.names)} classes "
+                    f"has {has}, but there are {len(self.names)} classes "
                     f"({join_names(self.labels)})."
                 )
             return list(values)
@@ -149,11 +158,13 @@ class _Form:
             if set(by_class) != set(self.labels):
                 return list(by_class.values())  # a Series without an index of its own
         by_name = {_text(name): value for name, value in by_class.items()}
-        if set(by_name) != set(self.names):
-            raise self.error(
-                f"is given for the classes {join_names(list(by_class))}, but the classes are "
-                f"{join_names(self.labels)}."
-            )
+        unknown = [name for name in by_name if name not in self.names]
+        missing = [name for name in self.names if name not in by_name]
+        classes = f"the classes are {join_names(self.labels)}."
+        if unknown:
+            raise self.error(f"names {join_names(unknown)}, but {classes}")
+        if missing:
+            raise self.error(f"gives no share for {join_names(missing)}; {classes}")
         return [by_name[name] for name in self.names]
 
     def number(self, value: Any) -> float:
@@ -161,11 +172,11 @@ class _Form:
         try:
             return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
-            raise self.error(f"holds {value!r}, which is no number.") from None
+            raise self.error(f"holds {value!r}, which is not a number.") from None
 
     def normalized(self, values: Array) -> Array:
         if not (values >= 0).all() or not np.isfinite(values).all():
-            raise self.error(f"{values.tolist()} must not be negative or NaN.")
+            raise self.error(f"{values.tolist()} must not be negative, NaN or infinite.")
         total = float(values.sum())
         if total == 0:
             raise self.error("gives no class a share.")
@@ -204,9 +215,14 @@ def is_of_labels(class_prior: Any) -> bool:
     return isinstance(class_prior, str) and class_prior == "labels"
 
 
+def is_estimated(class_prior: Any) -> bool:
+    """Whether class shares are to be estimated."""
+    return isinstance(class_prior, str) and class_prior == ESTIMATED_PRIOR
+
+
 def is_unknown(class_prior: Any) -> bool:
     """Whether class shares are those of the labels, or to be estimated."""
-    return isinstance(class_prior, str) and class_prior in ("labels", ESTIMATED_PRIOR)
+    return is_of_labels(class_prior) or is_estimated(class_prior)
 
 
 def given_shares(class_prior: Any, counts: Array, classes: NDArray[Any]) -> Array | None:

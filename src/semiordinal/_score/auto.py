@@ -415,7 +415,9 @@ class AutoOrdinalClassifier(BaseCumulativeClassifier):
         self.shares_reason_ = shares_reason(
             evidence, self.class_prior, self.n_unlabeled_, self.class_order_
         )
-        if unlabeled is None or evidence is None or is_of_labels(self.class_prior):
+        if unlabeled is None or evidence is None:
+            return given  # nothing checks them, and they change errors alone
+        if is_of_labels(self.class_prior):
             return None
         self.class_prior_ = evidence.shares
         self.offsets_, self.prior_share_ = offsets_by_evidence(

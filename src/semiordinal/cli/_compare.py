@@ -8,7 +8,7 @@ import typer
 
 from .._tables.options import TableOptions
 from .._utils.progress import progress
-from .._utils.text import pluralize
+from .._utils.text import join_names, pluralize
 from . import _console as console
 from . import _options as options
 
@@ -48,7 +48,7 @@ def compare(
     All methods see the same splits, and the unlabelled rows in each. auto is what fit saves;
     tuned is a single linear (or kernel) model, SV-CV its like on labelled rows alone, and
     SV-prior-CV that with rows weighted to the class priors. forest and boosting are those of
-    scikit-learn, constant is one class for all rows; they and the rest have fixed settings.
+    scikit-learn, constant is the best class for all rows; they and the rest have fixed settings.
     Wilcoxon's signed-rank test compares the error that the loss stands for with that of SV-CV
     (or SV), split by split.
 
@@ -95,7 +95,13 @@ def compare(
         for method in usable
     }
     splits = _splits(table, repeats, test_size, seed)
-    scores, failures = _scores(table, estimators, splits, of_rows.shares)
+    scores, failures = _scores(table, estimators, splits, of_rows.shares, LOSSES[loss].task)
+    empty = [str(label) for label, count in table.target.counts.items() if not count]
+    if empty:
+        table.notes.append(
+            f"No row has the label {join_names(empty)}. Methods that can place such a class do so "
+            "by the class shares and the unlabelled rows, SV-CV too."
+        )
     table.notes.extend(filter(None, [of_rows.reason, of_rows.sentence(table.target.classes)]))
     if not scores:
         raise console.CommandError("No method could be fitted. " + " ".join(failures.values()))
@@ -129,16 +135,28 @@ def _splits(table: TrainingTable, repeats: int, test_size: float, seed: int) -> 
 
 
 def _scores(
-    table: TrainingTable, estimators: dict[str, Any], splits: list[Any], shares: Array | None
+    table: TrainingTable,
+    estimators: dict[str, Any],
+    splits: list[Any],
+    shares: Array | None,
+    task: str,
 ) -> tuple[dict[str, dict[str, Array]], dict[str, str]]:
     """Scores of each method on each split, and why some have none."""
     import numpy as np
 
-    from .._judge.held_out import predict_held_out
+    from .._decide import best_classes
+    from .._judge.held_out import HeldOutPredictions, predict_held_out
     from ..metrics import METRICS
 
-    scores, failures = {}, {}
     data = table.typed_frame, table.target.labels, table.target.classes
+
+    def predict(name: str, estimator: Any, split: Any) -> HeldOutPredictions:
+        if name == "constant" and shares is not None:  # the best class for these
+            codes = table.target.codes[split[1]].astype(np.intp)
+            return HeldOutPredictions(codes, best_classes(shares[None], task).repeat(len(codes)))
+        return predict_held_out(table.typed_pipeline(estimator), *data, split)[1]
+
+    scores, failures = {}, {}
     with progress("Comparing", len(splits) * len(estimators)) as advance:
         for name, estimator in estimators.items():
             notes: list[str] = []
@@ -146,9 +164,7 @@ def _scores(
                 with console.collect_warnings(notes):
                     by_split = []
                     for split in splits:
-                        _, predictions = predict_held_out(
-                            table.typed_pipeline(estimator), *data, split
-                        )
+                        predictions = predict(name, estimator, split)
                         by_split.append(predictions.for_population(shares).scores())
                         advance(1)
             except ValueError as error:

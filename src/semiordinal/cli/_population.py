@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._decide.share_evidence import WITHOUT_UNLABELED
-from .._rows.class_shares import ESTIMATED_PRIOR, is_of_labels
+from .._rows.class_shares import given_shares, is_estimated, is_of_labels
 
 if TYPE_CHECKING:
     from .._tables.training import TrainingTable
@@ -35,25 +35,24 @@ def population(table: TrainingTable, class_prior: Any, seed: int, fitted: Any = 
     A fitted model that has done so is asked; else a linear one is fitted.
     """
     of_labels = is_of_labels(class_prior)
+    counts = np.array(list(table.target.counts.values()), dtype=float)
     if of_labels and table.n_interval and fitted is not None:
         # Rows that have one class have other shares than all labels say.
         return Population(fitted.class_prior_, getattr(fitted, "shares_reason_", ""))
+    if of_labels:
+        return Population(None, getattr(fitted, "shares_reason_", ""))
+    if not table.n_unlabeled:
+        shares = given_shares(class_prior, counts, np.array(table.target.classes))
+        return Population(shares, WITHOUT_UNLABELED)
     if not hasattr(fitted, "shares_reason_"):
-        if of_labels:
-            return Population(None, "")
-        if not table.n_unlabeled:
-            return Population(None, WITHOUT_UNLABELED)
         fitted = _judge(table, class_prior, seed)
-    if of_labels or not table.n_unlabeled:
-        return Population(None, fitted.shares_reason_)
-    counts = np.array(list(table.target.counts.values()))
     shares = np.where(counts > 0, fitted.class_prior_, 0.0)  # a class without labels has no errors
     return Population(shares / shares.sum(), fitted.shares_reason_)
 
 
 def shares_for_any_model(table: TrainingTable, class_prior: Any, seed: int) -> Any:
     """Class shares for models that cannot estimate them: estimated ones as numbers."""
-    if isinstance(class_prior, str) and class_prior == ESTIMATED_PRIOR:
+    if is_estimated(class_prior):
         return _judge(table, class_prior, seed).class_prior_.tolist()
     return class_prior
 

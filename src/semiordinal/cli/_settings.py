@@ -117,8 +117,8 @@ def parse_removed_class(text: str, target: Target) -> Any:
 
 def parse_class_prior(text: str, target: Target) -> Any:
     """A rule that gives the class shares, or one share for each class."""
-    if text in (*CLASS_PRIORS, ESTIMATED_PRIOR):
-        return text
+    if text.lower() in (*CLASS_PRIORS, ESTIMATED_PRIOR):
+        return text.lower()
     counts = np.array(list(target.counts.values()), dtype=float)
     try:
         return resolve_prior(text, counts, np.array(target.classes), "--class-prior").tolist()
@@ -134,6 +134,9 @@ def check_every_class_labeled(
     With fixed settings they can do so for the removed class alone.
     """
     empty = [str(label) for label, count in table.target.counts.items() if not count]
+    if len(empty) == len(table.target.counts) - 1:
+        only = next(label for label, count in table.target.counts.items() if count)
+        raise UsageError(f"All labels are {only}. Label rows of at least one other class.")
     are_placed = not is_unknown(class_prior) and table.n_unlabeled
     if empty and are_placed and settings is not None:
         if empty != [str(settings["removed_class"])] or not settings["unlabeled_weight"]:
@@ -143,9 +146,17 @@ def check_every_class_labeled(
                 f"{empty[0]} and an --unlabeled-weight above 0. Without them, fit places any."
             )
     if empty and not are_placed:
-        shares = ",".join(f"{label}=..." for label in table.target.classes)
-        raise UsageError(
-            f"--order names {join_names(empty)}, and no row has that label. Label a row of it, "
-            "leave it out of --order, or give the class shares of the rows, which place it where "
-            f"there are unlabelled rows: --class-prior {shares}"
-        )
+        which = "that label" if len(empty) == 1 else "these labels"
+        text = f"--order names {join_names(empty)}, and no row has {which}. Label such rows, or "
+        if is_unknown(class_prior):
+            shares = ",".join(f"{label}=..." for label in table.target.classes)
+            text += (
+                "leave them out of --order. Where there are unlabelled rows, known class shares "
+                f"place such classes too: --class-prior {shares}"
+            )
+        else:
+            text += (
+                "leave them out of --order: class shares place such classes by the unlabelled "
+                "rows, and there are none."
+            )
+        raise UsageError(text)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._utils.text import pluralize
 from . import _console as console
 from . import _options as options
+
+if TYPE_CHECKING:
+    from ..shares import ClassShares
 
 
 @console.command("shares")
@@ -51,6 +54,12 @@ def shares(
     frame = pd.concat(batches, ignore_index=True)
     loaded.count(frame)
     X = loaded.pipeline[:-1].transform(frame)
+    if not hasattr(loaded.pipeline[-1], "held_out_cumulative_"):
+        raise console.CommandError(
+            f"{model}: no labelled row was held out when this model was fitted, and class shares "
+            "are estimated by such rows. Fit it again with more labels, and without --no-tune and "
+            "other options that fix settings."
+        )
     settings: dict[str, Any] = {"method": method, "level": level, "random_state": seed}
     found = estimate_class_shares(loaded.pipeline[-1], X, **settings)
     columns = zip(found.classes.tolist(), found.shares, found.low, found.high, strict=True)
@@ -69,10 +78,19 @@ def shares(
         ["class", "share", "from", "to"],
         [[str(label), *(f"{value:.1%}" for value in values)] for label, *values in columns],
     )
-    console.print_line(
-        "The labels of the fit look like a random draw of such rows: class shares are alike. If "
-        "they are one, --method prediction_powered gives shorter intervals."
-        if found.labels_are_random
-        else "The labels of the fit are no random draw of such rows: class shares differ."
-    )
+    console.print_line(_sentence(found))
     console.print_notes(loaded.all_notes())
+
+
+def _sentence(found: ClassShares) -> str:
+    """Whether labels may be a random draw, and what that means for the intervals."""
+    is_powered = found.method == "prediction_powered"
+    if not found.labels_are_random:
+        text = "The labels of the fit do not look like a random draw of such rows: shares differ."
+        return (
+            f"{text} So these intervals do not hold; use --method moments." if is_powered else text
+        )
+    text = "By their scores, the labels of the fit may be a random draw of such rows."
+    if is_powered:
+        return f"{text} If they are not, these intervals do not hold; use --method moments."
+    return f"{text} If you know that they are, --method prediction_powered has shorter intervals."

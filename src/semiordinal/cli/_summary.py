@@ -114,6 +114,8 @@ def print_scores(assessment: Assessment) -> None:
         rows.append([label, *cells, console.format_number(scores["QWK"])])
     title = f"Errors on {len(assessment.model.codes)} held-out rows, ± standard error"
     console.print_table(title, ["", *METRICS], rows)
+    if sentence := wording.held_out_sentence(assessment):
+        console.print_line(sentence)
 
 
 def _spread(assessment: Assessment, name: str, metric: str) -> float:

@@ -22,7 +22,9 @@ class UnlabeledGain:
     supervised, semi : float
         Errors on held-out labelled rows, without and with unlabelled rows.
     mean : float
-        ``supervised − semi``: above zero, the unlabelled rows help.
+        How much lower the error is with unlabelled rows, ``supervised − semi``: above zero, they
+        help. Where class shares make the difference, what the model's probabilities for the
+        unlabelled rows say of it counts too.
     standard_error : float
         Of the mean, from the differences of single rows.
     low, high : float

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
 from .._judge.assessment import Assessment
+from .._rows.class_shares import is_estimated, is_of_labels
+from .._utils.text import join_names, pluralize
 from ._gain import CONFIDENCE, UnlabeledGain, gain_from_losses
-from ._verdict import CANNOT_TELL, NOTHING, Verdict, verdict_of_gain
+from ._text import percent
+from ._verdict import (
+    ASK_FOR_SHARES,
+    CANNOT_TELL,
+    DO_NOT,
+    NOTHING,
+    USE,
+    Verdict,
+    relative_interval,
+    verdict_of_gain,
+)
 
 NOT_USED = "not used"
+_GIVEN = "class shares"
 # Predictions of the same model without unlabelled rows, or without what makes use of them.
 _WITHOUT = ("without_shares", "SV-CV", "SV")
 
@@ -31,17 +45,10 @@ def gain_of_model(assessment: Assessment | None) -> UnlabeledGain | None:
     change = assessment.change()
     mean, error = -float(change.mean), float(change.standard_error)
     margin = float(norm.ppf((1 + CONFIDENCE) / 2)) * error
-    return replace(
-        gain,
-        semi=gain.supervised - mean,
-        mean=mean,
-        standard_error=error,
-        low=mean - margin,
-        high=mean + margin,
-    )
+    return replace(gain, mean=mean, standard_error=error, low=mean - margin, high=mean + margin)
 
 
-def judge_model(assessment: Assessment | None, n_unlabeled: int) -> Verdict:
+def judge_model(assessment: Assessment | None, n_unlabeled: int, estimator: Any) -> Verdict:
     """Were the unlabelled rows worth it, for this very model?"""
     if not n_unlabeled:
         return Verdict(
@@ -53,12 +60,57 @@ def judge_model(assessment: Assessment | None, n_unlabeled: int) -> Verdict:
             "Can't tell: no labelled row was held out when the model was fitted, so there is "
             "nothing to compare on.",
         )
+    class_prior = getattr(estimator, "class_prior", "labels")
+    has_shares = not is_of_labels(class_prior)
+    empty = [str(recall.label) for recall in assessment.recalls() if not recall.n_rows]
+    if empty and has_shares:
+        return Verdict(
+            CANNOT_TELL,
+            f"Can't tell: no labelled row of class {join_names(empty)} was held out. The class "
+            "shares and the unlabelled rows place it, and no label shows how well.",
+        )
     gain = gain_of_model(assessment)
     if gain is None:
         return Verdict(
             NOT_USED,
             "This model takes next to nothing from the unlabelled rows, since it uses no class "
-            "shares. If you know how frequent the classes are among all rows, give the shares with "
-            "--class-prior: that is where unlabelled rows help.",
+            f"shares. {ASK_FOR_SHARES}",
         )
-    return verdict_of_gain(gain, assessment.metric, n_unlabeled)
+    if assessment.against not in assessment.expected or not gain.supervised:
+        return verdict_of_gain(gain, assessment.metric, n_unlabeled, has_shares)
+    if is_estimated(class_prior):
+        return _verdict_on_shares(gain, assessment.metric, "estimated class shares")
+    if getattr(estimator, "prior_trust_", 1.0) < 0.5:
+        in_use = "class shares that are used in place of those given"
+        return _verdict_on_shares(gain, assessment.metric, in_use)
+    return _verdict_on_shares(gain, assessment.metric, _GIVEN)
+
+
+def _verdict_on_shares(gain: UnlabeledGain, metric: str, shares: str) -> Verdict:
+    """The verdict where class shares make the difference.
+
+    Its figures are no difference of held-out errors: probabilities of unlabelled rows count too.
+    """
+    if not gain.mean and not gain.standard_error:
+        return Verdict(NOT_USED, f"The {shares} change no prediction, nor do the unlabelled rows.")
+    low, high, interval = relative_interval(gain)
+    verb = "lower" if gain.mean > 0 else "raise"
+    how = "by held-out rows and by the model's probabilities for the unlabelled rows"
+    size = f"a gain of {percent(gain.relative, 1, sign=True)}, {interval}"
+    because = f"the {metric} ({size}), {how}"
+    if high < 0:
+        return Verdict(DO_NOT, f"Leave out the {shares}: they {verb} {because}.")
+    if low > 0:
+        return Verdict(
+            USE, f"Use the {shares} and the unlabelled rows: together they {verb} {because}."
+        )
+    advice = (
+        "If you are sure of them, keep them: shares that are right mostly help."
+        if shares == _GIVEN
+        else "They are used only as far as the rows support them."
+    )
+    return Verdict(
+        CANNOT_TELL,
+        f"Can't tell: the {shares} seem to {verb} {because}, which "
+        f"{pluralize(gain.n_rows, 'labelled row')} cannot tell from no gain at all. {advice}",
+    )

@@ -30,6 +30,10 @@ LEAST_DISTANCE = 0.05  # total variation of class shares
 LEAST_AUC = 0.55
 FEWEST_UNLABELED = 10  # with fewer, no number of labels would tell
 LEAST_GAIN = 0.02  # of the supervised error
+ASK_FOR_SHARES = (
+    "If you know how frequent the classes are among all rows, give the shares as class_prior "
+    "(--class-prior): that is where unlabelled rows help."
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def judge(
             "Can't tell: no class has two labels, so nothing can be held out to compare on. "
             "Label more rows.",
         )
-    return verdict_of_gain(gain, metric, n_unlabeled)
+    return verdict_of_gain(gain, metric, n_unlabeled, prior_is_given)
 
 
 def _of_prior_shift(shift: PriorShift, classes: NDArray[Any], prior_is_given: bool) -> str:
@@ -89,36 +93,44 @@ def _of_covariate_shift(shift: CovariateShift) -> str:
     )
 
 
-def verdict_of_gain(gain: UnlabeledGain, metric: str, n_unlabeled: int) -> Verdict:
+def verdict_of_gain(
+    gain: UnlabeledGain, metric: str, n_unlabeled: int, prior_is_given: bool
+) -> Verdict:
     """The verdict from a gain alone."""
-    change = f"the {metric} is {gain.semi:.3f} with them and {gain.supervised:.3f} without"
     if gain.supervised == 0:
         return Verdict(
             DO_NOT, "The unlabelled rows do not help: the labelled rows alone make no error."
         )
-    ends = gain.low / gain.supervised, gain.high / gain.supervised
-    mean, low, high = (percent(x, 1, sign=True) for x in (gain.relative, *ends))
-    interval = f"a gain of {mean}, {percent(CONFIDENCE)} interval {low} to {high}"
-    if ends[1] < 0:
-        return Verdict(
-            DO_NOT, f"Don't use the unlabelled rows: they do harm here; {change} ({interval})."
-        )
-    if ends[1] < LEAST_GAIN:
+    change = f"the {metric} is {gain.semi:.3f} with them and {gain.supervised:.3f} without"
+    low, high, interval = relative_interval(gain)
+    because = f"{change} (a gain of {percent(gain.relative, 1, sign=True)}, {interval})"
+    remedy = "" if prior_is_given else f" {ASK_FOR_SHARES}"
+    if high < 0:
+        return Verdict(DO_NOT, f"Don't use the unlabelled rows: they do harm here; {because}.")
+    if high < LEAST_GAIN:
+        alone = "" if prior_is_given else "Without class shares, "
         return Verdict(
             DO_NOT,
-            f"The unlabelled rows do not help, so don't bother: {change} ({interval}), and a gain "
-            f"of {percent(LEAST_GAIN)} or more is ruled out.",
+            f"{alone}{'T' if prior_is_given else 't'}he unlabelled rows do not help: {because}, "
+            f"and a gain of {percent(LEAST_GAIN)} or more is ruled out.{remedy}",
         )
-    if ends[0] > 0:
-        return Verdict(USE, f"Use the unlabelled rows: {change} ({interval}).")
-    remedy = "more labels would tell."
+    if low > 0:
+        return Verdict(USE, f"Use the unlabelled rows: {because}.")
+    needed = "more labels would tell."
     if n_unlabeled < FEWEST_UNLABELED:
-        remedy = f"there are too few unlabelled rows to judge ({n_unlabeled})."
+        needed = f"there are too few unlabelled rows to judge ({n_unlabeled})."
     return Verdict(
         CANNOT_TELL,
-        f"Can't tell: {change} ({interval}), which {pluralize(gain.n_rows, 'labelled row')} cannot "
-        f"tell from no gain at all. The labelled rows alone are the simpler choice; {remedy}",
+        f"Can't tell: {because}, which {pluralize(gain.n_rows, 'labelled row')} cannot tell from "
+        f"no gain at all. The labelled rows alone are the simpler choice; {needed}{remedy}",
     )
+
+
+def relative_interval(gain: UnlabeledGain) -> tuple[float, float, str]:
+    """Ends of the interval as shares of the supervised error, which is all there is to gain."""
+    low, high = (min(end / gain.supervised, 1.0) for end in (gain.low, gain.high))
+    ends = " to ".join(percent(end, 1, sign=True) for end in (low, high))
+    return low, high, f"{percent(CONFIDENCE)} interval {ends}"
 
 
 def _p(value: float) -> str:

@@ -86,7 +86,8 @@ class Findings:
 
 def find(subject: Subject, seed: int) -> Findings:
     """Ask the model about its rows, if there are any; nothing is fitted but for intervals."""
-    verdict = judge_model(subject.assessment, int(subject.summary.get("unlabeled", 0)))
+    n_unlabeled = int(subject.summary.get("unlabeled", 0))
+    verdict = judge_model(subject.assessment, n_unlabeled, subject.estimator)
     rows = subject.rows
     if rows is None:
         return Findings(subject, verdict)
