@@ -125,6 +125,9 @@ def test_estimated_shares_say_how_far_they_are_used(tmp_path, path):
     frame.to_csv(tmp_path / "random.csv", index=False)
     said = diagnosed(tmp_path / "random.csv", "--class-prior", "estimate")["class_shares"]["reason"]
     assert said.startswith("The labels look like a random draw of the rows, so ")
+    frame[frame["y"].notna()].to_csv(tmp_path / "full.csv", index=False)
+    said = diagnosed(tmp_path / "full.csv", "--class-prior", "estimate")["class_shares"]["reason"]
+    assert said == "The class shares cannot be estimated, since there are no unlabelled rows."
 
 
 def test_intervals_that_do_not_hold_are_said_not_to(tmp_path, path):

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln, logsumexp
 
-from .._rows.class_shares import is_of_labels
+from .._rows.class_shares import is_estimated, is_of_labels
 from .._utils.typing import Array, Codes
 from .offsets import offsets_at_shares, trust_in_shares
 from .share_moments import ShareEstimate, class_moments, leading_functions
@@ -40,6 +40,7 @@ _ASK_FOR_SHARES = (
     "'estimate' estimates them. Until then, errors are those of rows with the labels' shares."
 )
 WITHOUT_UNLABELED = "The class shares change no prediction, since there are no unlabelled rows."
+NOT_ESTIMATED = "The class shares cannot be estimated, since there are no unlabelled rows."
 _WITHOUT_HELD_OUT = (
     "The class shares change no prediction, since no labelled row could be held out."
 )
@@ -218,7 +219,9 @@ def shares_reason(
         return text + _ASK_FOR_SHARES if evidence.given is None and text else text
     if is_of_labels(class_prior):
         return ""
-    return _WITHOUT_HELD_OUT if n_unlabeled else WITHOUT_UNLABELED
+    if n_unlabeled:
+        return _WITHOUT_HELD_OUT
+    return NOT_ESTIMATED if is_estimated(class_prior) else WITHOUT_UNLABELED
 
 
 def offsets_by_evidence(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._decide.share_evidence import WITHOUT_UNLABELED
+from .._decide.share_evidence import NOT_ESTIMATED, WITHOUT_UNLABELED
 from .._rows.class_shares import given_shares, is_estimated, is_of_labels
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def population(table: TrainingTable, class_prior: Any, seed: int, fitted: Any = 
         return Population(None, getattr(fitted, "shares_reason_", ""))
     if not table.n_unlabeled:
         shares = given_shares(class_prior, counts, np.array(table.target.classes))
-        return Population(shares, WITHOUT_UNLABELED)
+        return Population(shares, WITHOUT_UNLABELED if shares is not None else NOT_ESTIMATED)
     if not hasattr(fitted, "shares_reason_"):
         fitted = _judge(table, class_prior, seed)
     shares = np.where(counts > 0, fitted.class_prior_, 0.0)  # a class without labels has no errors

@@ -71,8 +71,8 @@ def predict(
 ) -> None:
     """Predict the class of every row of a table.
 
-    The prediction is the median class, as many classes off as few as can be, unless the model was
-    fitted for another task or --task asks for one. Where the rows differ from the training table
+    The prediction is the median class, which is the fewest classes off on average, unless the model
+    was fitted for another task or --task asks for one. Where the rows differ from the training table
     by more than chance (another unit, new categories, gaps), a note says so.
 
     Rows are read and written in batches, so the file may be larger than memory. In CSV, texts
