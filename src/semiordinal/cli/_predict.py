@@ -72,8 +72,8 @@ def predict(
     """Predict the class of every row of a table.
 
     The prediction is the median class, which is the fewest classes off on average, unless the model
-    was fitted for another task or --task asks for one. Where the rows differ from the training table
-    by more than chance (another unit, new categories, gaps), a note says so.
+    was fitted for another task or --task asks for one. Where the rows differ from the training
+    table by more than chance (another unit, new categories, gaps), a note says so.
 
     Rows are read and written in batches, so the file may be larger than memory. In CSV, texts
     that a spreadsheet would take for a formula get an apostrophe in front. Of a folder, each
