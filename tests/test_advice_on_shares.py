@@ -85,6 +85,17 @@ def test_the_verdict_names_no_error_that_other_lines_contradict(path):
     assert found["gain"]["high"] < found["gain"]["supervised"]
 
 
+def test_details_say_what_held_out_rows_alone_show(tmp_path, path):
+    fit = ("fit", path, "--target", "y", "--model", "linear", *RIGHT, "--details")
+    told = " ".join(done(*fit, "--out", tmp_path / "m").out.split())
+    change = diagnosed(path, *RIGHT)["cross_validation"]["change"]["held_out"]["mean"]
+    alone = f"Held-out rows alone show a change of {change:+.3f} ±".replace("-", "−")
+    assert alone.replace("Held−out", "Held-out") in told
+    done("report", tmp_path / "m", "--out", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Held-out rows alone show a change of" in page
+
+
 def test_a_gain_is_at_most_all_of_the_error(tmp_path):
     table(4, n_each=5).to_csv(tmp_path / "t.csv", index=False)
     said = diagnosed(tmp_path / "t.csv", *RIGHT)["verdict"]["sentence"]

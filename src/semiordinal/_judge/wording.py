@@ -190,10 +190,11 @@ def held_out_sentence(assessment: Assessment) -> str:
     if assessment.against not in assessment.expected:
         return ""
     mean, error = assessment.held_out_change(assessment.against)
+    change = f"{mean:+.3f} ± {error:.3f}".replace("-", "−")
     return (
-        f"Against {equal_name(assessment)}, these rows alone have a change of {mean:+.3f} ± "
-        f"{error:.3f} in the {assessment.metric}. Few of them lie where predictions differ, so "
-        "what the model expects for the unlabelled rows is taken into account too."
+        f"Held-out rows alone show a change of {change} in the {assessment.metric} against "
+        f"{equal_name(assessment)}. Few of them lie where predictions differ, so what the model "
+        "expects for the unlabelled rows is taken into account too."
     )
 
 

@@ -104,6 +104,8 @@ def errors_section(findings: Findings) -> Section:
     notes = []
     if _is_weighted(assessment):
         notes.append(_WEIGHTED)
+    if alone := wording.held_out_sentence(assessment):
+        notes.append(alone)
     counts = wording.whole_percents(assessment.shares_by_distance())
     rows = [
         ["exactly right" if d == 0 else f"{pluralize(d, 'class')} off", count]
