@@ -98,7 +98,7 @@ def test_a_session_that_is_killed_and_goes_on(table):
     again.type("excellent", "1", "u", "u", "FAIR", "s")  # a bad key, by number, undo twice
     again.type("", prompt="No row is left (u, q)> ")
     again.end()
-    assert "'excellent' is no class. Type one of poor, fair, good, or its number" in again.seen
+    assert "'excellent' is not a class. Type one of poor, fair, good, or its number" in again.seen
     assert "There is no answer to take back." in again.seen
     assert "1 label given, 1 row left without one." in again.seen
     assert "prediction" not in again.seen  # who labels should not see it
@@ -143,15 +143,27 @@ def test_an_undone_label_leaves_the_cell_as_it_was(table, monkeypatch):
 def test_classes_that_are_numbers_are_typed_as_such(table, monkeypatch):
     monkeypatch.setattr("builtins.input", scripted(["1", "5", "q"]))
     told = semiordinal("label", table, "--target", "quality", "--order", "3,4,5").out
-    assert "'1' is no class. Type one of 3, 4, 5. s skips" in told
+    assert "'1' is not a class. Type one of 3, 4, 5; 2..3 or 3.. stands" in told
     assert labels(table)[0] == "5"
+
+
+def test_a_class_may_have_the_name_of_a_key(table, monkeypatch):
+    """Then the key is typed in the other case."""
+    monkeypatch.setattr("builtins.input", scripted(["S", "s", "u", "s", "q"]))
+    told = semiordinal("label", table, "--target", "quality", "--order", "S,M,L").out
+    assert "1 label given" in told
+    assert labels(table)[0] == "S"
+    monkeypatch.setattr("builtins.input", scripted(["S", "q", "Q"]))
+    told = semiordinal("label", table, "--target", "quality", "--order", "q,s").out
+    assert "S skips the row, u takes the last answer back, Q ends" in told
+    assert labels(table)[3] == "q"
 
 
 def test_intervals_of_classes_are_typed_by_their_ends(table, monkeypatch):
     answers = ["5..3", "3..9", "..", "4 .. 5", "..4", "3..", "q"]
     monkeypatch.setattr("builtins.input", scripted(answers))
     told = semiordinal("label", table, "--target", "quality", "--order", "3,4,5").out
-    assert told.count("is no class. Type one of 3, 4, 5") == 3
+    assert told.count("is not a class. Type one of 3, 4, 5") == 3
     assert [label for label in labels(table) if ".." in label] == ["4..5", "..4", "3.."]
 
 
@@ -178,7 +190,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(table):
 def test_what_cannot_be_labelled_is_said(table, tmp_path):
     assert "--model MODEL, or --target" in refused(2, "label", table)
     assert "two different classes" in refused(2, "label", table, *ORDER[:3], "poor,poor")
-    assert "Rename that class" in refused(2, "label", table, *ORDER[:3], "1,2,s")
+    assert "Rename that class" in refused(2, "label", table, *ORDER[:3], "1,s,S")
     assert "'nothing'" in refused(2, "label", table, "--target", "nothing", *ORDER[2:])
     other = tmp_path / "t.parquet"
     pd.DataFrame({"quality": ["", ""]}).to_parquet(other)

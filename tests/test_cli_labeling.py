@@ -76,7 +76,8 @@ def test_a_table_without_the_target_column(folder, tmp_path):
     new = tmp_path / "new.parquet"
     patients(50, seed=3).drop(columns="severity").to_parquet(new)
     out = tmp_path / "to-label.parquet"
-    done("next", folder / "linear.semiordinal", new, "--out", out, "-n", 4)
+    told = done("next", folder / "linear.semiordinal", new, "--out", out, "-n", 4).out
+    assert "no column 'severity', so no row counts as labelled" in " ".join(told.split())
     found = pd.read_parquet(out)
     assert len(found) == 4
     assert found["severity"].tolist() == [""] * 4
@@ -94,6 +95,9 @@ def test_bad_requests_are_refused_before_anything_is_written(folder, tmp_path):
     )
     assert "'nothing'" in refused(2, *words(folder, out, "--target", "nothing"))
     frame = pd.read_csv(folder / "few.csv")
+    frame.assign(severity="mild").to_csv(tmp_path / "full.csv", index=False)
+    full = ("next", folder / "linear.semiordinal", tmp_path / "full.csv", "--out", out)
+    assert "Every row of the table has a label already" in refused(1, *full)
     frame.assign(reason=1).to_csv(tmp_path / "reason.csv", index=False)
     model = folder / "linear.semiordinal"
     assert "column 'reason'" in refused(2, "next", model, tmp_path / "reason.csv", "--out", out)
@@ -132,6 +136,8 @@ def test_errors_are_those_on_labels_that_were_not_chosen(tmp_path, model):
         for note in told["notes"]
     )
     assert len(load(out)[-1].held_out_codes_) == 60  # sets and shares go by them too
+    notes = done("doubt", out, path, "--json").json["notes"]
+    assert any(f"{n_labeled - 60} labels could not be judged" in note for note in notes)
 
 
 def test_marks_that_cannot_be_read_or_leave_too_few_labels(tmp_path):
@@ -217,4 +223,4 @@ def test_a_plan_is_that_of_python_in_words(folder, tmp_path):
     frame.assign(severity=[*y[:20], *[""] * (len(y) - 20)]).to_csv(
         tmp_path / "empty.csv", index=False
     )
-    assert "Label 15 rows at least" in refused(1, "plan", fixed, tmp_path / "empty.csv")
+    assert "Label at least 15 rows" in refused(1, "plan", fixed, tmp_path / "empty.csv")

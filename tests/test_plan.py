@@ -107,9 +107,7 @@ def test_no_row_is_judged_by_a_model_that_saw_it():
     Recorder.seen.clear()
     random = np.random.RandomState(0)
     judged = np.arange(0, 50, 2)
-    curve = learning_curve(
-        model_rows(model, X), codes, judged, None, "MAE", "absolute", 2, random, False
-    )
+    curve = learning_curve(model_rows(model, X), codes, judged, None, "MAE", 2, random, False)
     assert curve.sizes.tolist() == [10, 20, 40]
     assert curve.losses.shape == (2, 25, 3)
     assert np.isfinite(curve.losses).all()
@@ -164,6 +162,17 @@ def test_other_errors_known_shares_and_chosen_rows():
     np.testing.assert_array_equal(tuned.coef_, before)
 
 
+def test_the_constant_class_is_the_best_for_the_error_that_is_asked_for():
+    """The median class is 1, the most frequent one 0."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2, 3], [40, 15, 20, 25]).astype(float)
+    X = codes[:, None] + rng.normal(size=(100, 1))
+    model = LinearOrdinalClassifier().fit(X, codes)
+    found = plan(model, X, codes, metric="MZE", n_repeats=1, random_state=0)
+    assert found.constant == pytest.approx(0.6)
+    assert plan(model, X, codes, n_repeats=1, random_state=0).constant == pytest.approx(1.1)
+
+
 def test_averages_and_pipelines_with_names():
     X, y, _ = make_ordinal(24, 3, class_prior=[0.5, 0.5], random_state=2)
     names = pd.Series(np.array(["bad", "good"], dtype=object)[y - 1])
@@ -177,7 +186,7 @@ def test_what_cannot_be_planned_is_said(problem):
     X, y, model = problem
     few = np.where(np.arange(200) < 12, y, np.nan)
     for settings, message in (
-        ({"y": few}, "y has 12 labels, .* Label 15 rows"),
+        ({"y": few}, "There are 12 labels, .* at least 15 rows"),
         ({"more": [2000]}, "more=.* must be numbers from 0 to 1,140"),
         ({"more": [1.5]}, "whole numbers"),
         ({"more": []}, "whole numbers"),
@@ -197,14 +206,16 @@ def test_what_cannot_be_planned_is_said(problem):
 @pytest.mark.parametrize(
     ("needed", "sentence"),
     [
-        ((0, 0, 0), "is reached with the labels that there are."),
-        ((0, 0, 70), "seems to be reached with the labels that there are, but it may take as many"),
+        ((0, 0, 0), "seems to be reached with the labels that there are."),
+        ((0, 0, 70), "may be reached with the labels that there are, but it may take as many"),
         (
             (0, 20, 70),
             "takes about 20 more labels, but none may be needed, and it may take as many",
         ),
         ((5, 20, np.inf), "takes about 20 more labels, but 5 may do, and no number may be enough."),
         ((50, np.inf, np.inf), "cannot be told: 50 more labels may do"),
+        ((0, 20, np.inf), "cannot be told: none may be needed, and no number may be enough."),
+        ((0, 0, np.inf), "cannot be told: none may be needed, and no number may be enough."),
         ((np.inf, np.inf, np.inf), "is not within reach"),
     ],
 )

@@ -78,6 +78,12 @@ def doubt(
     check_fitted_to(loaded, labels)
     X = loaded.pipeline[:-1].transform(frame)
     found = labeling.doubt(final, X, labels, n)
+    n_left = sum(label is not None for label in labels) - found.n_labels
+    if n_left:
+        loaded.notes.append(
+            f"{pluralize(n_left, 'label')} could not be judged: of rows that were chosen to be "
+            "labelled (--chosen), or that are the only ones of their class."
+        )
     rows = dict(zip(_COLUMNS, _columns(found), strict=True))
     if out is not None:
         import pyarrow as pa

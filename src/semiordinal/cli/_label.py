@@ -14,7 +14,6 @@ from . import _options as options
 if TYPE_CHECKING:
     from .._tables.label_file import LabelFile
 
-_HELP = "s skips the row, u takes the last answer back, q ends; all labels so far are saved."
 _KEYS = ("s", "u", "q")
 # What next adds to rows; predictions would lead whoever labels.
 _HIDDEN = ("row", "chosen", "prediction", "lowest", "highest", "reason")
@@ -44,8 +43,9 @@ def label(
     """Label the rows of a CSV file in the terminal, one at a time.
 
     Rows that have a label are passed over. Type a class, or its number, and Enter; 2..3 or 3..
-    where it is one of several; s skips a row, u takes the last answer back, q ends. The file is
-    saved after each answer, so nothing is lost if the window is closed; start again to go on.
+    where it is one of several; s skips a row, u takes the last answer back, q ends (S, U, Q where
+    a class is called s, u or q). The file is saved after each answer, so nothing is lost if the
+    window is closed; start again to go on.
 
     Examples:
 
@@ -84,7 +84,7 @@ def _target_and_classes(
         )
     if len(set(order)) < 2 or len(set(order)) < len(order):
         raise console.UsageError("--order: name two different classes or more, as in low,mid,high.")
-    if any(name.casefold() in _KEYS for name in order) and any(map(_is_number, order)):
+    if any(key in order and key.upper() in order for key in _KEYS):
         raise console.UsageError("--order: s, u and q have a meaning here. Rename that class.")
     return target, order
 
@@ -102,7 +102,7 @@ class _Session:
 
     def run(self) -> int:
         """Ask until there is nothing left, or the user ends; returns the number of labels."""
-        console.print_line(f"{pluralize(self._n_rows, 'row')} without a label. {_HELP}")
+        console.print_line(f"{pluralize(self._n_rows, 'row')} without a label. {self._help()}")
         is_new = True
         while self._n_rows:
             if is_new and self._waiting:
@@ -112,24 +112,27 @@ class _Session:
             except (EOFError, KeyboardInterrupt):
                 console.print_line()
                 break
-            if answer.lower() == "q" or (not self._waiting and answer.lower() != "u"):
+            if self._key(answer) == "q" or (not self._waiting and self._key(answer) != "u"):
                 break
             is_new = self._take(answer)
         return sum(before is not None for _, before in self._answered)
 
     def _take(self, answer: str) -> bool:
         """Do what the answer says; whether another row comes next."""
-        if answer.lower() == "u":
+        if self._key(answer) == "u":
             return self._undo()
         row = self._waiting[0]
-        if answer.lower() == "s":
+        if self._key(answer) == "s":
             self._answered.append((row, None))
         else:
             chosen = self._class(answer) or self._interval(answer)
             if chosen is None:
                 number = ", or its number" if self._has_numbers() else ""
                 known = f"{join_names(self._classes, 50)}{number}"
-                console.print_line(f"{answer!r} is no class. Type one of {known}. {_HELP}")
+                several = "2..3 or 3.. stands for several, from the lower to the higher"
+                console.print_line(
+                    f"{answer!r} is not a class. Type one of {known}; {several}. {self._help()}"
+                )
                 return False
             self._answered.append((row, self._labels.set_label(row, chosen)))
         self._waiting.pop(0)
@@ -145,6 +148,20 @@ class _Session:
         self._answered.pop()
         self._waiting.insert(0, row)
         return True
+
+    def _key(self, answer: str) -> str:
+        """The key that was typed, if any: in the other case where a class has its name."""
+        return answer.lower() if answer.lower() in _KEYS and answer not in self._classes else ""
+
+    def _keys(self) -> list[str]:
+        return [key.upper() if key in self._classes else key for key in _KEYS]
+
+    def _help(self) -> str:
+        skip, undo, end = self._keys()
+        return (
+            f"{skip} skips the row, {undo} takes the last answer back, {end} ends; all labels so "
+            "far are saved."
+        )
 
     def _class(self, answer: str) -> str | None:
         """The class of that name, or of that number where no class is a number."""
@@ -182,11 +199,11 @@ class _Session:
 
     def _prompt(self) -> str:
         if not self._waiting:
-            return "No row is left (u, q)> "
+            return f"No row is left ({', '.join(self._keys()[1:])})> "
         names = self._classes
         if self._has_numbers():
             names = [f"{number} {name}" for number, name in enumerate(names, start=1)]
-        return visible(f"{' | '.join(names)} (s, u, q)> ")
+        return visible(f"{' | '.join(names)} ({', '.join(self._keys())})> ")
 
 
 def _is_number(text: str) -> bool:

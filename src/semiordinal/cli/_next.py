@@ -49,7 +49,7 @@ def next_rows(
 ) -> None:
     """Choose the rows of a table to label: those that stand for rows without labels like them.
 
-    Rows that have a label are not chosen, nor rows much like them, so give the table that was
+    Rows that have a label are not chosen, and rows like them seldom are, so give the table that was
     fitted to. Of more than 5,000 rows without a label, 5,000 drawn at random are considered.
 
     The file has the number of each row in the table, from 1, an empty cell for its class, whether
@@ -84,8 +84,12 @@ def next_rows(
     name = target_column(loaded, file, target)
     _check_names(file)
     frame, labels = read_labeled_rows(loaded, file, name, missing_label)
+    if name not in frame:
+        loaded.notes.append(f"The table has no column {name!r}, so no row counts as labelled.")
     n_free = sum(label is None for label in labels)
     if n > n_free:
+        if not n_free:
+            raise console.CommandError("Every row of the table has a label already.")
         raise console.UsageError(
             f"-n {n}: the table has {pluralize(n_free, 'row')} without a label. Ask for fewer."
         )

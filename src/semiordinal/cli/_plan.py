@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._utils.text import pluralize
 from . import _console as console
 from . import _options as options
 
@@ -131,10 +132,8 @@ def sentences(found: LabelingPlan) -> list[str]:
     MAE 0.4 takes about 150 more labels, but 60 may do, and no number may be enough.
     """
     at = len(found.more) // 2
-    told = [
-        f"With {found.more[at]:,} more labels: {found.metric} {found.low[at]:.2f} to "
-        f"{found.high[at]:.2f} ({found.level * 100:.0f} % interval)."
-    ]
+    interval = f"{found.low[at]:.2f} to {found.high[at]:.2f} ({found.level * 100:.0f} % interval)"
+    told = [f"With {pluralize(int(found.more[at]), 'more label')}: {found.metric} {interval}."]
     if found.target is not None:
         told.append(_target_sentence(found))
     return told
@@ -146,16 +145,14 @@ def _target_sentence(found: LabelingPlan) -> str:
     if math.isinf(low):
         return f"{goal} is not within reach, as far as these {found.n_labels:,} labels can tell."
     if high == 0:
-        return f"{goal} is reached with the labels that there are."
-    if math.isinf(middle):
-        return (
-            f"Whether {goal} can be reached cannot be told: {low:,.0f} more labels may do, and no "
-            "number may be enough."
-        )
+        return f"{goal} seems to be reached with the labels that there are."
+    few = "none may be needed" if low == 0 else f"{low:,.0f} may do"
+    if math.isinf(middle) or (low == 0 and math.isinf(high)):
+        few = few if low == 0 else f"{low:,.0f} more labels may do"
+        return f"Whether {goal} can be reached cannot be told: {few}, and no number may be enough."
     at_most = (
         "no number may be enough" if math.isinf(high) else f"it may take as many as {high:,.0f}"
     )
     if middle == 0:
-        return f"{goal} seems to be reached with the labels that there are, but {at_most} more."
-    few = "none may be needed" if low == 0 else f"{low:,.0f} may do"
+        return f"{goal} may be reached with the labels that there are, but {at_most} more."
     return f"{goal} takes about {middle:,.0f} more labels, but {few}, and {at_most}."

@@ -132,8 +132,10 @@ def number_sentence(found: DoubtfulLabels) -> str:
     >>> from types import SimpleNamespace
     >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=12, low=5, high=21))
     'Of 200 labels about 12 seem wrong (90 % interval: 5 to 21), or more if classes look alike.'
-    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=1, low=0, high=8))
+    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=0, low=0, high=8))
     'Nothing shows that any of 200 labels is wrong; up to 8 may be (90 % interval).'
+    >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=9, low=0, high=20))
+    'Of 200 labels about 9 may be wrong, though none need be (90 % interval: 0 to 20).'
     >>> number_sentence(SimpleNamespace(n_labels=200, n_wrong=0, low=0, high=120))
     'How many of 200 labels are wrong cannot be told: the model says too little of the classes.'
     """
@@ -141,6 +143,11 @@ def number_sentence(found: DoubtfulLabels) -> str:
         return (
             f"How many of {pluralize(found.n_labels, 'label')} are wrong cannot be told: the model "
             "says too little of the classes."
+        )
+    if not found.low and found.n_wrong:
+        return (
+            f"Of {pluralize(found.n_labels, 'label')} about {found.n_wrong:,} may be wrong, though "
+            f"none need be (90 % interval: 0 to {found.high:,})."
         )
     if not found.low:
         return (

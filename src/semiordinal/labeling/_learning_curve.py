@@ -16,7 +16,7 @@ from .._rows.labels import every_class_first, known_codes, label_values
 from .._utils.progress import progress
 from .._utils.seeds import draw_seed
 from .._utils.typing import Array, Codes
-from ..metrics import population_weights
+from ..metrics import TASKS, population_weights
 from ..model_selection import LabeledKFold
 from ..model_selection._splitters import most_folds
 from ._models import ModelRows
@@ -54,7 +54,6 @@ def learning_curve(
     judged: Codes,
     shares: Array | None,
     metric: str,
-    task: str,
     n_repeats: int,
     random: Any,
     verbose: bool,
@@ -97,7 +96,7 @@ def learning_curve(
                 test = test[position[test] >= 0]
                 X_test = _safe_indexing(rows.X, test)
                 order = labeled[train[every_class_first(own[train], random)]]
-                floor = constant_class(own[train], n_classes, task, shares)
+                floor = constant_class(own[train], n_classes, TASKS[metric], shares)
                 constant[repeat, position[test]] = _losses(
                     metric, codes[test], np.full(len(test), floor)
                 )

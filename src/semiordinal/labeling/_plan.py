@@ -145,11 +145,10 @@ def plan(
     if n_repeats is None:
         is_average = isinstance(rows.model, AutoOrdinalClassifier)
         n_repeats = _REPEATS_OF_AVERAGES if is_average else _REPEATS
-    task = task_of(rows.model)
-    metric = metric or metric_for_task(task)
+    metric = metric or metric_for_task(task_of(rows.model))
     random = check_random_state(random_state)
     shares = None if is_of_labels(rows.model.class_prior) else rows.model.class_prior_
-    curve = learning_curve(rows, codes, judged, shares, metric, task, n_repeats, random, verbose)
+    curve = learning_curve(rows, codes, judged, shares, metric, n_repeats, random, verbose)
     found = curve_errors(curve)
     forecast = Forecast(curve.sizes, found, n_labels)
     levels = np.array([(1 - level) / 2, 0.5, (1 + level) / 2])
@@ -181,8 +180,8 @@ def plan(
 def _wanted(more: Any, n_labels: int) -> Codes:
     if n_labels < _FEWEST_LABELS:
         raise ValueError(
-            f"y has {n_labels} labels, which say too little of what more would bring. Label "
-            f"{_FEWEST_LABELS} rows at least."
+            f"There are {n_labels} labels, too few to say what more would bring. Label at least "
+            f"{_FEWEST_LABELS} rows."
         )
     if more is None:
         return np.array([n_labels // 2, n_labels, 3 * n_labels])

@@ -233,7 +233,7 @@ def _reasons(
         if cumulative is not None:
             border = int(np.abs(cumulative[row] - 0.5).argmin())
             if abs(cumulative[row, border] - 0.5) < _EVEN:
-                parts.append(f"between {names[border]} and {names[border + 1]}")
+                parts.append(f"a close call between {names[border]} and {names[border + 1]}")
         if share >= _LEAST_SHARE:
             parts.append(f"nearest of these to {share:.0%} of the unlabelled rows")
         reasons.append("; ".join(parts) or "stands for rows that few labels stand for")
