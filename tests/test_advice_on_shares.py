@@ -212,7 +212,7 @@ def test_a_class_that_only_shares_place(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     order = ("--order", "1,2,3,4")
     found = diagnosed(tmp_path / "t.csv", *order, *RIGHT)
-    assert "no labelled row of class 2 was held out" in found["verdict"]["sentence"]
+    assert "Can't tell: no row has the label 2." in found["verdict"]["sentence"]
     compared = ("compare", tmp_path / "t.csv", "--target", "y", *order, *RIGHT, "--json")
     answer = done(*compared, "--methods", "SV-CV,constant", "--repeats", "2").json
     assert {row["method"] for row in answer["methods"]} == {"SV-CV", "constant"}

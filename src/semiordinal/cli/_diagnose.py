@@ -41,8 +41,7 @@ def diagnose(
     request = ModelRequest(target, model, task, loss, class_prior, seed, as_json)
     found = read_subject(source, None, reading, request)
     assessment, summary = found.subject.assessment, found.subject.summary
-    n_unlabeled = int(summary.get("unlabeled", 0))
-    verdict = judge_model(assessment, n_unlabeled, found.subject.estimator)
+    verdict = judge_model(assessment, summary, found.subject.estimator)
     differ = summary.get("unlabeled_differ")
     if as_json:
         gain = gain_of_model(assessment)

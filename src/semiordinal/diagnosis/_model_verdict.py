@@ -48,8 +48,12 @@ def gain_of_model(assessment: Assessment | None) -> UnlabeledGain | None:
     return replace(gain, mean=mean, standard_error=error, low=mean - margin, high=mean + margin)
 
 
-def judge_model(assessment: Assessment | None, n_unlabeled: int, estimator: Any) -> Verdict:
-    """Were the unlabelled rows worth it, for this very model?"""
+def judge_model(assessment: Assessment | None, summary: dict[str, Any], estimator: Any) -> Verdict:
+    """Were the unlabelled rows worth it, for this very model?
+
+    The summary is what ``fit`` tells of the training table.
+    """
+    n_unlabeled = int(summary.get("unlabeled", 0))
     if not n_unlabeled:
         return Verdict(
             NOTHING, "Every row has a label, so there are no unlabelled rows and nothing to judge."
@@ -62,12 +66,12 @@ def judge_model(assessment: Assessment | None, n_unlabeled: int, estimator: Any)
         )
     class_prior = getattr(estimator, "class_prior", "labels")
     has_shares = not is_of_labels(class_prior)
-    empty = [str(recall.label) for recall in assessment.recalls() if not recall.n_rows]
+    empty = [label for label, count in summary.get("class_counts", {}).items() if not count]
     if empty and has_shares:
         return Verdict(
             CANNOT_TELL,
-            f"Can't tell: no labelled row of class {join_names(empty)} was held out. The class "
-            "shares and the unlabelled rows place it, and no label shows how well.",
+            f"Can't tell: no row has the label {join_names(empty)}. The class shares and the "
+            "unlabelled rows say where such rows lie, and nothing shows how well.",
         )
     gain = gain_of_model(assessment)
     if gain is None:

@@ -108,11 +108,11 @@ def verdict_of_gain(
     if high < 0:
         return Verdict(DO_NOT, f"Don't use the unlabelled rows: they do harm here; {because}.")
     if high < LEAST_GAIN:
-        alone = "" if prior_is_given else "Without class shares, "
+        who = "The unlabelled rows" if prior_is_given else "Without class shares, unlabelled rows"
         return Verdict(
             DO_NOT,
-            f"{alone}{'T' if prior_is_given else 't'}he unlabelled rows do not help: {because}, "
-            f"and a gain of {percent(LEAST_GAIN)} or more is ruled out.{remedy}",
+            f"{who} do not help: {because}, and a gain of {percent(LEAST_GAIN)} or more is ruled "
+            f"out.{remedy}",
         )
     if low > 0:
         return Verdict(USE, f"Use the unlabelled rows: {because}.")

@@ -86,8 +86,7 @@ class Findings:
 
 def find(subject: Subject, seed: int) -> Findings:
     """Ask the model about its rows, if there are any; nothing is fitted but for intervals."""
-    n_unlabeled = int(subject.summary.get("unlabeled", 0))
-    verdict = judge_model(subject.assessment, n_unlabeled, subject.estimator)
+    verdict = judge_model(subject.assessment, subject.summary, subject.estimator)
     rows = subject.rows
     if rows is None:
         return Findings(subject, verdict)
