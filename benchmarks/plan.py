@@ -60,7 +60,7 @@ def record(data: Path, name: str, n_labels: int, repetition: int, kind: str) -> 
     of_model = model_rows(first, rows["X"])
     codes = label_codes(of_model.classes, rows["y"], len(rows["y"]))
     judged = np.flatnonzero(codes >= 0)
-    settings = ("MAE", "absolute", n_repeats, check_random_state(0), False)
+    settings = ("MAE", n_repeats, check_random_state(0), False)
     curve = learning_curve(of_model, codes, judged, None, *settings)
     arrays = {"sizes": curve.sizes, "losses": curve.losses, "constant": curve.constant}
     return {**arrays, "n": n_labels, "true": json.dumps(true)}

@@ -139,7 +139,10 @@ def test_a_plan_says_what_was_measured_and_what_is_forecast(problem):
     assert plan(model, X, y, target=goal, n_repeats=2).n_needed == pytest.approx(60, abs=1)
     assert plan(model, X, y, target=4.0, n_repeats=1).n_needed_high == 0
     assert plan(model, X, y, target=1e-3, n_repeats=1).n_needed_low == np.inf
-    assert np.isnan(plan(model, X, y, n_repeats=1).n_needed)
+    by_default = plan(model, X, y, n_repeats=2)
+    assert np.isnan(by_default.n_needed)
+    assert by_default.more.tolist() == [0, 30, 60, 180]
+    np.testing.assert_allclose(by_default.low[[0, 2]], found.low[:2])
 
 
 def test_other_errors_known_shares_and_chosen_rows():

@@ -84,7 +84,11 @@ def plan(
         )
     ]
     rows += [
-        [f"{found.n_labels + n:,}", f"{low:.3f} to {high:.3f}", f"forecast: {n:,} more"]
+        [
+            f"{found.n_labels + n:,}",
+            f"{low:.3f} to {high:.3f}",
+            f"forecast: {n:,} more" if n else "all labels, by the curve",
+        ]
         for n, low, high in zip(found.more.tolist(), found.low, found.high, strict=True)
     ]
     console.print_table(

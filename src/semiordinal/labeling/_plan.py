@@ -102,8 +102,8 @@ def plan(
         The mean absolute error, the share of wrong classes or the mean squared error; by default
         the one that the model is for.
     more : array-like of int, optional
-        Numbers of labels beyond those there are; by default half as many, as many and three times
-        as many.
+        Numbers of labels beyond those there are; by default none, half as many, as many and three
+        times as many.
     level : float, default=0.8
         Probability with which the error is to lie in its interval.
     n_repeats : int, optional
@@ -184,7 +184,7 @@ def _wanted(more: Any, n_labels: int) -> Codes:
             f"{_FEWEST_LABELS} rows."
         )
     if more is None:
-        return np.array([n_labels // 2, n_labels, 3 * n_labels])
+        return np.array([0, n_labels // 2, n_labels, 3 * n_labels])
     numbers = np.atleast_1d(np.asarray(more))
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
         raise ValueError(f"more={more!r} must be a list of whole numbers of labels.")
