@@ -216,7 +216,7 @@ def test_what_cannot_be_planned_is_said(problem):
             "takes about 20 more labels, but none may be needed, and it may take as many",
         ),
         ((5, 20, np.inf), "takes about 20 more labels, but 5 may do, and no number may be enough."),
-        ((50, np.inf, np.inf), "cannot be told: 50 more labels may do"),
+        ((50, np.inf, np.inf), "cannot be told: 50 may do, and no number may be enough."),
         ((0, 20, np.inf), "cannot be told: none may be needed, and no number may be enough."),
         ((0, 0, np.inf), "cannot be told: none may be needed, and no number may be enough."),
         ((np.inf, np.inf, np.inf), "is not within reach"),

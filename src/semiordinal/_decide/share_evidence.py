@@ -35,9 +35,10 @@ _CERTAIN = 0.95  # a probability from here on counts as one
 _EQUAL = 0.85  # how often as many labels of each class are asked for, if collected class by class
 _FULL = 0.75  # how many classes have rows enough, where as many of each are asked for
 _SAME = 0.25  # how often the rows have the labels' shares even then, as where classes are quantiles
-_ASK_FOR_SHARES = (
-    " If you know the class shares of the rows, give them as class_prior (--class-prior); "
-    "'estimate' estimates them. Until then, errors are those of rows with the labels' shares."
+ASK_FOR_SHARES = "If you know the class shares of all rows, give them (class_prior, --class-prior)"
+_WITHOUT_SHARES = (
+    f" {ASK_FOR_SHARES}; 'estimate' estimates them. Until then, errors are those of rows with the "
+    "labels' shares."
 )
 WITHOUT_UNLABELED = "The class shares change no prediction, since there are no unlabelled rows."
 NOT_ESTIMATED = "The class shares cannot be estimated, since there are no unlabelled rows."
@@ -132,34 +133,36 @@ class ShareEvidence:
         is_random, is_right = self.case
         if self.given is None:
             return "" if self.same_if_wrong >= 0.5 else self._sentence_without_shares(classes)
-        if is_right and is_random:
-            text = "The labels and the unlabelled rows agree with the class shares given."
-        elif is_right:
-            text = (
-                "The labelled rows were not drawn at random, which is fine, since the class shares "
-                "are given and the unlabelled rows agree with them."
-            )
-        else:
-            worst = self._least_like(self.given)
-            labels = f"{self.of_labels[worst]:.0%} of the labels"
-            text = (
-                "The class shares given are in doubt: the unlabelled rows look like "
-                f"{self._estimate_of(worst)} class {classes[worst]}, {self.given[worst]:.0%} was "
-                f"given, and {labels} are of it. "
-            )
-            text += (
-                "The labels look like a random draw of the rows."
-                if is_random
-                else "The labelled rows were not drawn at random either."
-            )
-            followed = "shares of the labels" if self.same_if_wrong >= 0.5 else "estimated shares"
-            text += "" if self.trust else f" So the {followed} are used instead."
-        if not 0 < self.trust < 1:
-            return text
-        if is_right:
-            tell = "as far as so few labels can tell: the given shares count for"
-            return f"{text[:-1]}, {tell} {self.trust:.0%}."
-        return f"{text} The given shares are not ruled out, and count for {self.trust:.0%}."
+        if not is_right:
+            return self._sentence_on_doubt(classes, is_random)
+        ending = "."
+        if self.trust < 1:
+            few = "as far as so few labels can tell: the given shares count for"
+            ending = f", {few} {self.trust:.0%}."
+        if is_random:
+            return f"The labels and the unlabelled rows agree with the class shares given{ending}"
+        return (
+            "The labelled rows were not drawn at random, which is fine, since the class shares "
+            f"are given and the unlabelled rows agree with them{ending}"
+        )
+
+    def _sentence_on_doubt(self, classes: NDArray[Any], labels_are_random: bool) -> str:
+        assert self.given is not None
+        worst = self._least_like(self.given)
+        drawn = (
+            "The labels look like a random draw of the rows."
+            if labels_are_random
+            else "The labelled rows were not drawn at random either."
+        )
+        followed = "shares of the labels" if self.same_if_wrong >= 0.5 else "estimated shares"
+        used = f"So the {followed} are used instead."
+        if self.trust:
+            used = f"The given shares are not ruled out, and count for {self.trust:.0%}."
+        return (
+            "The class shares given are in doubt: the unlabelled rows look like "
+            f"{self._estimate_of(worst)} class {classes[worst]}, {self.given[worst]:.0%} was "
+            f"given, and {self.of_labels[worst]:.0%} of the labels are of it. {drawn} {used}"
+        )
 
     def _sentence_without_shares(self, classes: NDArray[Any]) -> str:
         worst = self._least_like(self.of_labels)
@@ -181,8 +184,8 @@ class ShareEvidence:
         if part > 0.5:
             used = "are used" if part == 1 else rest
             return f"{self._sentence_without_shares(classes)} So the estimated shares {used}."
-        used = "the shares of the labels are used" if not part else f"estimated shares {rest}"
-        return f"The labels look like a random draw of the rows, so {used}."
+        used = "so these are used" if not part else f"and estimated shares {rest}"
+        return f"The unlabelled rows seem to have the class shares of the labels, {used}."
 
     def _least_like(self, shares: Array) -> int:
         """The class whose share is furthest from what the unlabelled rows look like.
@@ -216,7 +219,7 @@ def shares_reason(
         if evidence.given is None and not is_of_labels(class_prior):
             return evidence.sentence_on_estimate(classes)
         text = evidence.sentence(classes)
-        return text + _ASK_FOR_SHARES if evidence.given is None and text else text
+        return text + _WITHOUT_SHARES if evidence.given is None and text else text
     if is_of_labels(class_prior):
         return ""
     if n_unlabeled:

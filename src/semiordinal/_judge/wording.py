@@ -91,8 +91,7 @@ def _order_sentence(order: OrderEstimate, is_worse: bool = False) -> str:
     """
     lead = "That is clearly worse." if is_worse else "That is no clear gain."
     if not order.p_value < _UNLIKELY:
-        nothing = "othing shows that the columns say anything about the class."
-        return f"{lead} N{nothing}" if is_worse else f"So n{nothing}"
+        return f"{lead} So nothing shows that the columns say anything about the class."
     share = f"{order.share:.0%}".replace("%", " %")
     return (
         f"{lead} But of two rows of different classes the model puts the higher one "
@@ -191,10 +190,12 @@ def held_out_sentence(assessment: Assessment) -> str:
         return ""
     mean, error = assessment.held_out_change(assessment.against)
     change = f"{mean:+.3f} ± {error:.3f}".replace("-", "−")
+    other = assessment.predictions[assessment.against].predicted
+    n_differ = int((assessment.model.predicted != other).sum())
     return (
         f"Held-out rows alone show a change of {change} in the {assessment.metric} against "
-        f"{equal_name(assessment)}. Few of them lie where predictions differ, so what the model "
-        "expects for the unlabelled rows is taken into account too."
+        f"{equal_name(assessment)}, by the {n_differ:,} of {len(other):,} rows that are predicted "
+        "otherwise. What the model expects for the unlabelled rows is taken into account too."
     )
 
 

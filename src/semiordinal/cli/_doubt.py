@@ -54,7 +54,7 @@ def doubt(
     from .._tables.writing import check_table_output, table_writer
     from .._utils.files import check_not_input
     from ..labeling._doubt import number_sentence
-    from ._labeled_rows import check_fitted_to, read_labeled_rows, target_column
+    from ._labeled_rows import check_fitted_to, check_held_out, read_labeled_rows, target_column
     from ._table_models import TableModel
 
     if out is not None:
@@ -70,11 +70,7 @@ def doubt(
         )
     frame, labels = read_labeled_rows(loaded, file, name, missing_label)
     final = loaded.pipeline[-1]
-    if not hasattr(final, "held_out_cumulative_"):
-        raise console.UsageError(
-            f"The model is a {type(final).__name__} that held no labelled rows out. Fit another, "
-            "such as with --model auto, or linear or kernel without fixed settings."
-        )
+    check_held_out(loaded)
     check_fitted_to(loaded, labels)
     X = loaded.pipeline[:-1].transform(frame)
     found = labeling.doubt(final, X, labels, n)

@@ -44,6 +44,16 @@ def read_labeled_rows(
     return frame, [None if code < 0 else loaded.classes[code] for code in codes]
 
 
+def check_held_out(loaded: TableModel) -> None:
+    """Raise unless the model held labelled rows out when it was fitted."""
+    if not hasattr(loaded.pipeline[-1], "held_out_cumulative_"):
+        raise console.UsageError(
+            f"The model is a {type(loaded.pipeline[-1]).__name__} that held no labelled rows out. "
+            "Fit another, such as with --model auto, or linear or kernel without fixed settings "
+            "(--no-tune, --l2 and the like)."
+        )
+
+
 def check_fitted_to(loaded: TableModel, labels: list[Any]) -> None:
     """Raise unless a model that held labelled rows out can have been fitted to these labels."""
     final = loaded.pipeline[-1]

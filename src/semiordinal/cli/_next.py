@@ -49,8 +49,8 @@ def next_rows(
 ) -> None:
     """Choose the rows of a table to label: those that stand for rows without labels like them.
 
-    Rows that have a label are not chosen, and rows like them seldom are, so give the table that was
-    fitted to. Of more than 5,000 rows without a label, 5,000 drawn at random are considered.
+    Rows that have a label are not chosen, and count as known, so give the table that was fitted
+    to. Of more than 5,000 rows without a label, 5,000 drawn at random are considered.
 
     The file has the number of each row in the table, from 1, an empty cell for its class, whether
     the row was chosen or drawn at random (for the option --chosen of fit), what the model predicts,

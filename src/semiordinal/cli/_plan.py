@@ -152,8 +152,9 @@ def _target_sentence(found: LabelingPlan) -> str:
         return f"{goal} seems to be reached with the labels that there are."
     few = "none may be needed" if low == 0 else f"{low:,.0f} may do"
     if math.isinf(middle) or (low == 0 and math.isinf(high)):
-        few = few if low == 0 else f"{low:,.0f} more labels may do"
-        return f"Whether {goal} can be reached cannot be told: {few}, and no number may be enough."
+        return (
+            f"How many more labels {goal} takes cannot be told: {few}, and no number may be enough."
+        )
     at_most = (
         "no number may be enough" if math.isinf(high) else f"it may take as many as {high:,.0f}"
     )

@@ -46,20 +46,16 @@ def shares(
     from .._tables.reading import open_table
     from ..shares import METHODS, estimate_class_shares
     from . import _settings
+    from ._labeled_rows import check_held_out
     from ._table_models import TableModel
 
     _settings.check_choice("--method", method, METHODS)
     loaded = TableModel(model, decimal, thousands)
+    check_held_out(loaded)
     batches = list(loaded.batches(open_table(data, encoding, sheet), [], "Reading"))
     frame = pd.concat(batches, ignore_index=True)
     loaded.count(frame)
     X = loaded.pipeline[:-1].transform(frame)
-    if not hasattr(loaded.pipeline[-1], "held_out_cumulative_"):
-        raise console.CommandError(
-            f"{model}: no labelled row was held out when this model was fitted, and class shares "
-            "are estimated by such rows. Fit it again with more labels, and without --no-tune and "
-            "other options that fix settings."
-        )
     settings: dict[str, Any] = {"method": method, "level": level, "random_state": seed}
     found = estimate_class_shares(loaded.pipeline[-1], X, **settings)
     columns = zip(found.classes.tolist(), found.shares, found.low, found.high, strict=True)

@@ -14,9 +14,9 @@ from .._utils.text import join_names, pluralize
 from ._gain import CONFIDENCE, UnlabeledGain, gain_from_losses
 from ._text import percent
 from ._verdict import (
-    ASK_FOR_SHARES,
     CANNOT_TELL,
     DO_NOT,
+    GIVE_SHARES,
     NOTHING,
     USE,
     Verdict,
@@ -25,7 +25,9 @@ from ._verdict import (
 )
 
 NOT_USED = "not used"
-_GIVEN = "class shares"
+# Class shares that a model has, and what to say of them where labels are too few to judge them.
+_RIGHT_ONES_HELP = "If you are sure of them, keep them: shares that are right mostly help."
+_WITH_CARE = "They are used only as far as the rows support them."
 # Predictions of the same model without unlabelled rows, or without what makes use of them.
 _WITHOUT = ("without_shares", "SV-CV", "SV")
 
@@ -78,19 +80,19 @@ def judge_model(assessment: Assessment | None, summary: dict[str, Any], estimato
         return Verdict(
             NOT_USED,
             "This model takes next to nothing from the unlabelled rows, since it uses no class "
-            f"shares. {ASK_FOR_SHARES}",
+            f"shares. {GIVE_SHARES}",
         )
     if assessment.against not in assessment.expected or not gain.supervised:
         return verdict_of_gain(gain, assessment.metric, n_unlabeled, has_shares)
+    shares = "class shares", _RIGHT_ONES_HELP
     if is_estimated(class_prior):
-        return _verdict_on_shares(gain, assessment.metric, "estimated class shares")
-    if getattr(estimator, "prior_trust_", 1.0) < 0.5:
-        in_use = "class shares that are used in place of those given"
-        return _verdict_on_shares(gain, assessment.metric, in_use)
-    return _verdict_on_shares(gain, assessment.metric, _GIVEN)
+        shares = "estimated class shares", _WITH_CARE
+    elif getattr(estimator, "prior_trust_", 1.0) < 0.5:
+        shares = "class shares that are used in place of those given", _WITH_CARE
+    return _verdict_on_shares(gain, assessment.metric, *shares)
 
 
-def _verdict_on_shares(gain: UnlabeledGain, metric: str, shares: str) -> Verdict:
+def _verdict_on_shares(gain: UnlabeledGain, metric: str, shares: str, advice: str) -> Verdict:
     """The verdict where class shares make the difference.
 
     Its figures are no difference of held-out errors: probabilities of unlabelled rows count too.
@@ -108,11 +110,6 @@ def _verdict_on_shares(gain: UnlabeledGain, metric: str, shares: str) -> Verdict
         return Verdict(
             USE, f"Use the {shares} and the unlabelled rows: together they {verb} {because}."
         )
-    advice = (
-        "If you are sure of them, keep them: shares that are right mostly help."
-        if shares == _GIVEN
-        else "They are used only as far as the rows support them."
-    )
     return Verdict(
         CANNOT_TELL,
         f"Can't tell: the {shares} seem to {verb} {because}, which "

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._decide.share_evidence import ASK_FOR_SHARES
 from .._utils.text import pluralize
 from ._gain import CONFIDENCE, UnlabeledGain
 from ._shift import CovariateShift, PriorShift
@@ -30,10 +31,7 @@ LEAST_DISTANCE = 0.05  # total variation of class shares
 LEAST_AUC = 0.55
 FEWEST_UNLABELED = 10  # with fewer, no number of labels would tell
 LEAST_GAIN = 0.02  # of the supervised error
-ASK_FOR_SHARES = (
-    "If you know how frequent the classes are among all rows, give the shares as class_prior "
-    "(--class-prior): that is where unlabelled rows help."
-)
+GIVE_SHARES = f"{ASK_FOR_SHARES}: that is where unlabelled rows help."
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ def verdict_of_gain(
     change = f"the {metric} is {gain.semi:.3f} with them and {gain.supervised:.3f} without"
     low, high, interval = relative_interval(gain)
     because = f"{change} (a gain of {percent(gain.relative, 1, sign=True)}, {interval})"
-    remedy = "" if prior_is_given else f" {ASK_FOR_SHARES}"
+    remedy = "" if prior_is_given else f" {GIVE_SHARES}"
     if high < 0:
         return Verdict(DO_NOT, f"Don't use the unlabelled rows: they do harm here; {because}.")
     if high < LEAST_GAIN:
