@@ -1,6 +1,7 @@
 """Rows chosen to be labelled, beside rows drawn at random and other ways to choose.
 
     python benchmarks/labeling.py run --out FOLDER      # goes on where it was interrupted
+    python benchmarks/labeling.py run --out FOLDER --known docs/results/labeling/errors.csv
     python benchmarks/labeling.py table --out FOLDER    # what is there, as Markdown
     python benchmarks/labeling.py table --out docs/results/labeling/errors.csv
 
@@ -78,12 +79,29 @@ def errors_by_labels(
     return dict(zip(sizes, np.mean(runs, axis=0).tolist(), strict=True))
 
 
+def restore(lines: pd.DataFrame, out: Path) -> None:
+    """Write records of a CSV file into a folder that lacks them: the opposite of `errors_of`."""
+    for keys, errors in lines.groupby(["strategy", "model", "draw", "set"]):
+        strategy, model, repetition, name = map(str, keys)
+        path = record_path(out, strategy, model, repetition, name)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            of_sizes = dict(zip(errors["labels"].tolist(), errors["error"].tolist(), strict=True))
+            path.write_text(json.dumps(of_sizes))
+
+
+def record_path(out: Path, strategy: str, model: str, repetition: Any, name: str) -> Path:
+    return out / strategy / f"{model}-{repetition}-{name}.json"
+
+
 def run(arguments: argparse.Namespace) -> None:
+    if arguments.known is not None:
+        restore(pd.read_csv(arguments.known), arguments.out)
     sizes = list(range(FIRST, arguments.labels + 1, arguments.batch))
     for repetition in range(arguments.first_draw, arguments.draws):
         for name in arguments.sets or set_names(arguments.data, FEWEST_ROWS):
             for strategy in arguments.strategies:
-                path = arguments.out / strategy / f"{arguments.model}-{repetition}-{name}.json"
+                path = record_path(arguments.out, strategy, arguments.model, repetition, name)
                 if path.exists() and set(map(str, sizes)) <= set(json.loads(path.read_text())):
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -191,6 +209,7 @@ def main() -> None:
     running.add_argument("--labels", type=int, default=100, help="how many at the end")
     running.add_argument("--batch", type=int, default=20)
     running.add_argument("--first-draw", type=int, default=0)
+    running.add_argument("--known", type=Path, help="CSV file of records that are not made again")
     follow(parser)
 
 

@@ -118,7 +118,27 @@ def test_other_commands_take_rows_with_one_class(folder, tmp_path):
     assert len(pd.read_csv(tmp_path / "predicted.csv")) == 400
     asked = done("next", model, table, "-n", 3, "--out", tmp_path / "next.csv", "--json").json
     labels = pd.read_csv(table)["severity"]
-    assert not labels.iloc[[row["row"] - 1 for row in asked["rows"]]].isin(SEVERITIES).any()
+    assert labels.iloc[[row["row"] - 1 for row in asked["rows"]]].isna().all()
+    most = ("-n", int(labels.isna().sum()) + 1, "--out", tmp_path / "all.csv")
+    assert "without a label. Ask for fewer." in refused(2, "next", model, table, *most)
+
+
+def test_a_plan_learns_from_them_and_counts_rows_as_fit_does(folder):
+    model, table = folder / "linear.semiordinal", folder / "few.csv"
+    told = done("plan", model, table, "--more", 10, "--json").json
+    assert any("with an interval of classes in 'severity'. All fits" in x for x in told["notes"])
+    final = load(model)[-1]
+    assert told["n_labels"] == final.n_labeled_
+    constants = np.abs(np.arange(3)[:, None] - np.arange(3)) @ final.class_prior_
+    assert told["constant"] == pytest.approx(constants.min())
+
+
+def test_intervals_that_are_none_are_unknown_labels(folder, tmp_path):
+    frame = pd.read_csv(folder / "few.csv", dtype=str)
+    frame.loc[frame["severity"] == "..moderate", "severity"] = "severe..mild"
+    frame.to_csv(tmp_path / "reversed.csv", index=False)
+    said = refused(1, "plan", folder / "linear.semiordinal", tmp_path / "reversed.csv")
+    assert "does not know: severe..mild" in said
 
 
 def test_models_without_intervals_are_named_before_any_work(folder, tmp_path):

@@ -319,3 +319,16 @@ def test_held_out_rows_are_found_where_a_class_has_one_label():
     plain = LinearOrdinalClassifier().fit(X, y)
     with pytest.raises(ValueError, match="keeps no predictions for held-out rows"):
         judge_by_random_rows(plain, y, np.zeros(300, dtype=bool))
+
+
+def test_rows_with_an_interval_are_not_asked_for_and_stand_for_others(fitted):
+    model, X, y = fitted
+    ends = np.column_stack([y, y])
+    first = suggest(model, X, 10, y=y, random_share=0.0)
+    ends[first.positions] = [1, 2]
+    found = suggest(model, X, 10, y=ends, random_share=0.0)
+    assert not set(found.positions) & set(first.positions)
+    as_labels = y.copy()
+    as_labels[first.positions] = 1
+    same = suggest(model, X, 10, y=as_labels, random_share=0.0)
+    assert found.positions.tolist() == same.positions.tolist()

@@ -61,6 +61,9 @@ def test_the_table_compares_equal_draws(tmp_path, capsys):
     assert line in printed
     labeling.table(type("Arguments", (), {"out": file, "csv": None}))
     assert capsys.readouterr().out == printed
+    labeling.restore(pd.read_csv(file), tmp_path / "restored")
+    restored = labeling.read_lines(tmp_path / "restored", labeling.errors_of)
+    pd.testing.assert_frame_equal(restored, pd.read_csv(file))
 
 
 def test_the_mean_and_its_standard_error():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -107,7 +108,8 @@ def test_no_row_is_judged_by_a_model_that_saw_it():
     Recorder.seen.clear()
     random = np.random.RandomState(0)
     judged = np.arange(0, 50, 2)
-    curve = learning_curve(model_rows(model, X), codes, judged, None, "MAE", 2, random, False)
+    rows = model_rows(model, X)
+    curve = learning_curve(rows, codes, y, judged, None, "MAE", 2, random, False)
     assert curve.sizes.tolist() == [10, 20, 40]
     assert curve.losses.shape == (2, 25, 3)
     assert np.isfinite(curve.losses).all()
@@ -230,3 +232,37 @@ def test_sentences(needed, sentence):
     told = sentences(SimpleNamespace(**of_needed, **numbers, **about))
     assert told[0] == "With 9 more labels: MAE 0.30 to 0.40 (80 % interval)."
     assert sentence in told[1]
+
+
+class WithIntervals(Tuned):
+    """Notes how many intervals each of its fits has learnt from."""
+
+    seen: ClassVar[list[int]] = []
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        WithIntervals.seen.append(self.n_interval_)
+        return self
+
+
+def test_intervals_are_learnt_from_and_errors_are_those_of_all_rows():
+    """Most labels of the upper classes are "at least 4": rows of one class are lower than all."""
+    X, truth, _ = make_ordinal(4000, 6, noise=1.0, random_state=0)
+    rows = np.arange(4000)
+    is_wide = (rows < 150) & (truth >= 4) & (np.random.default_rng(0).random(4000) < 0.8)
+    low = np.where(rows < 150, truth, np.nan)
+    low[is_wide] = 4
+    high = np.where(is_wide, np.nan, low)
+    y = np.column_stack([low, high])
+    model = WithIntervals(random_state=0).fit(X[:600], y[:600])
+    found = plan(model, X[:600], y[:600], more=[0], n_repeats=1)
+    assert found.n_labels == 150 - is_wide.sum()
+    assert WithIntervals.seen == [is_wide.sum()] * 16
+    error = np.abs(model.predict(X[600:]) - truth[600:]).mean()
+    assert found.low[0] < error < found.high[0]
+    constant = min(np.abs(truth[:150] - label).mean() for label in range(1, 6))
+    assert found.constant == pytest.approx(constant, abs=0.05)
+    without = Tuned(random_state=0).fit(X[:600], high[:600])
+    alone = plan(without, X[:600], high[:600], more=[0], n_repeats=1)
+    assert alone.constant < constant - 0.15
+    assert alone.errors[0] < found.errors[0]  # of rows that are easier than all

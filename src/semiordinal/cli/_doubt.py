@@ -68,13 +68,14 @@ def doubt(
         raise console.UsageError(
             f"The table has a column {taken[0]!r}, which --out writes too. Rename it."
         )
-    frame, labels = read_labeled_rows(loaded, file, name, missing_label)
+    labeled = read_labeled_rows(loaded, file, name, missing_label)
+    frame = labeled.frame
     final = loaded.pipeline[-1]
     check_held_out(loaded)
-    check_fitted_to(loaded, labels)
+    check_fitted_to(loaded, labeled.labels)
     X = loaded.pipeline[:-1].transform(frame)
-    found = labeling.doubt(final, X, labels, n)
-    n_left = sum(label is not None for label in labels) - found.n_labels
+    found = labeling.doubt(final, X, labeled.labels, n)
+    n_left = labeled.n_labeled - found.n_labels
     if n_left:
         loaded.notes.append(
             f"{pluralize(n_left, 'label')} could not be judged: of rows that were chosen to be "

@@ -49,8 +49,9 @@ def next_rows(
 ) -> None:
     """Choose the rows of a table to label: those that stand for rows without labels like them.
 
-    Rows that have a label are not chosen, and count as known, so give the table that was fitted
-    to. Of more than 5,000 rows without a label, 5,000 drawn at random are considered.
+    Rows that have a label, or an interval such as 2..3, are not chosen, and count as known, so give
+    the table that was fitted to. Of more than 5,000 rows without a label, 5,000 drawn at random are
+    considered.
 
     The file has the number of each row in the table, from 1, an empty cell for its class, whether
     the row was chosen or drawn at random (for the option --chosen of fit), what the model predicts,
@@ -83,19 +84,18 @@ def next_rows(
     loaded = TableModel(model, decimal, thousands)
     name = target_column(loaded, file, target)
     _check_names(file)
-    frame, labels = read_labeled_rows(loaded, file, name, missing_label)
+    rows = read_labeled_rows(loaded, file, name, missing_label)
+    frame = rows.frame
     if name not in frame:
         loaded.notes.append(f"The table has no column {name!r}, so no row counts as labelled.")
-    n_free = sum(label is None for label in labels)
-    if n > n_free:
-        if not n_free:
+    if n > rows.n_unlabeled:
+        if not rows.n_unlabeled:
             raise console.CommandError("Every row of the table has a label already.")
-        raise console.UsageError(
-            f"-n {n}: the table has {pluralize(n_free, 'row')} without a label. Ask for fewer."
-        )
+        found = pluralize(rows.n_unlabeled, "row")
+        raise console.UsageError(f"-n {n}: the table has {found} without a label. Ask for fewer.")
     X = loaded.pipeline[:-1].transform(frame)
     found = suggest(
-        loaded.pipeline[-1], X, n, y=labels, random_share=random_share, random_state=seed
+        loaded.pipeline[-1], X, n, y=rows.labels, random_share=random_share, random_state=seed
     )
     table = _to_label(found, frame, name)
     if out.suffix.lower() == _LABEL_STUDIO:

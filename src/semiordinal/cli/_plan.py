@@ -61,13 +61,18 @@ def plan(
     file = open_table(data, encoding, sheet)
     loaded = TableModel(model, decimal, thousands)
     name = target_column(loaded, file, target)
-    frame, labels = read_labeled_rows(loaded, file, name, missing_label)
-    check_fitted_to(loaded, labels)
-    X = loaded.pipeline[:-1].transform(frame)
+    labeled = read_labeled_rows(loaded, file, name, missing_label)
+    check_fitted_to(loaded, labeled.labels)
+    if labeled.n_interval:
+        loaded.notes.append(
+            f"{pluralize(labeled.n_interval, 'row')} with an interval of classes in {name!r}. All "
+            "fits learn from them, but only rows that have one class count as labels here."
+        )
+    X = loaded.pipeline[:-1].transform(labeled.frame)
     found = labeling.plan(
         loaded.pipeline[-1],
         X,
-        labels,
+        labeled.labels,
         target=goal,
         metric=metric,
         more=more,

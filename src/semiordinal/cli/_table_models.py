@@ -123,7 +123,18 @@ class TableModel:
     ) -> tuple[Codes, list[str]]:
         """Positions of labels in the class order, −1 for none, and labels that are not known.
 
-        What a label means was decided when the model was fitted, not batch by batch.
+        Intervals of several classes are none.
+        """
+        spans, unknown = self.read_spans(column, missing_label)
+        return np.where(spans[:, 0] == spans[:, 1], spans[:, 0], -1), unknown
+
+    def read_spans(
+        self, column: pd.Series, missing_label: str | None = None
+    ) -> tuple[Codes, list[str]]:
+        """Positions of the lowest and highest class of labels, and labels that are not known.
+
+        The lowest is the highest but for intervals, and −1 for none. What a label means was decided
+        when the model was fitted, not batch by batch.
         """
         is_number = type(self.classes[0]) in (int, float)
         by_text = {} if is_number else {str(label): label for label in self.classes}
@@ -133,23 +144,32 @@ class TableModel:
             reading = replace(reading, missing_label=missing_label)
         written = read_labels(column, reading, list(by_text), as_text=not is_number)
         labels = [by_text.get(label, label) for label in written]
-        for cell, ends in find_intervals(column, by_text).items():
-            label = self._label_of(cell, ends, reading)
-            if label is not None:
-                for row in np.flatnonzero(column == cell):
-                    labels[row] = label
-        unknown = [str(x) for x in labels if x is not None and x not in self.classes]
+        intervals = {
+            cell: self._span_of(ends, reading)
+            for cell, ends in find_intervals(column, by_text).items()
+        }
+        is_interval = column.isin(list(intervals)).to_numpy()
+        unknown = [str(cell) for cell in column[is_interval] if intervals[cell] is None]
+        unknown += [
+            str(label)
+            for label, is_other in zip(labels, ~is_interval, strict=True)
+            if is_other and label is not None and label not in self.classes
+        ]
         known = [x if x in self.classes else None for x in labels]
-        return known_codes(known, np.array(self.classes, dtype=object)), unknown
+        codes = known_codes(known, np.array(self.classes, dtype=object))
+        spans = np.column_stack([codes, codes])
+        for row in np.flatnonzero(is_interval):
+            spans[row] = intervals[column.iloc[row]] or (-1, -1)
+        return spans, unknown
 
-    def _label_of(self, cell: str, ends: Ends, reading: TargetReading) -> Any:
-        """The class that is the only one of an interval, None for several; an unknown one as is."""
+    def _span_of(self, ends: Ends, reading: TargetReading) -> list[int] | None:
+        """Positions of the lowest and highest class; None where these are no interval."""
         read_label = end_reader(self.classes, reading.number_format)
         try:
             low, high = span_of(ends, self.classes, read_label)
         except KeyError:
-            return cell
-        return self.classes[low] if low == high else None
+            return None
+        return [low, high] if low <= high else None
 
     def _check_columns(self, file: TableFile) -> None:
         present = file.columns()

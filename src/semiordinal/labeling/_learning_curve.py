@@ -7,12 +7,13 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .._judge.assessment import constant_class
 from .._judge.held_out import HeldOutPredictions
-from .._rows.labels import every_class_first, known_codes, label_values
+from .._rows.labels import every_class_first, known_codes
 from .._utils.progress import progress
 from .._utils.seeds import draw_seed
 from .._utils.typing import Array, Codes
@@ -51,6 +52,7 @@ class LearningCurve(NamedTuple):
 def learning_curve(
     rows: ModelRows,
     codes: Codes,
+    labels: NDArray[np.object_],
     judged: Codes,
     shares: Array | None,
     metric: str,
@@ -62,12 +64,14 @@ def learning_curve(
 
     Every part has all classes. Of the rows held out, those ``judged`` count, so that classes have
     their ``shares`` among all rows, where these are known.
-    Rows without a label are in every fit, as far as there are not too many.
+    Rows with an interval of classes are in every fit, and so are those without a label, as far as
+    there are not too many.
     """
     n_classes = len(rows.classes)
-    unlabeled = np.flatnonzero(codes < 0)
+    unlabeled = np.flatnonzero(codes == -1)
     if len(unlabeled) > _MOST_UNLABELED:
         unlabeled = np.sort(random.choice(unlabeled, _MOST_UNLABELED, replace=False))
+    in_all = np.r_[np.flatnonzero(codes < -1), unlabeled]
     labeled = np.flatnonzero(codes >= 0)
     n_folds = min(_MOST_FOLDS, most_folds(np.bincount(codes[labeled])))
     model = clone(rows.model)
@@ -101,9 +105,9 @@ def learning_curve(
                     metric, codes[test], np.full(len(test), floor)
                 )
                 for at, size in enumerate(sizes):
-                    used = np.sort(np.r_[order[:size], unlabeled])
+                    used = np.sort(np.r_[order[:size], in_all])
                     if len(test):
-                        fitted = _fit(model, rows, codes, used)
+                        fitted = _fit(model, _safe_indexing(rows.X, used), labels[used])
                         predicted = known_codes(fitted.predict(X_test), rows.classes)
                         found = _losses(metric, codes[test], predicted)
                         losses[repeat, position[test], at] = found
@@ -113,11 +117,10 @@ def learning_curve(
     return LearningCurve(sizes, *known_rows, n_folds)
 
 
-def _fit(model: Any, rows: ModelRows, codes: Codes, used: Codes) -> Any:
-    labels = label_values(codes[used], rows.classes)
+def _fit(model: Any, X: Any, labels: NDArray[np.object_]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few labels are what is asked for here
-        return clone(model).fit(_safe_indexing(rows.X, used), labels)
+        return clone(model).fit(X, labels)
 
 
 def _losses(metric: str, codes: Codes, predicted: Codes) -> Array:

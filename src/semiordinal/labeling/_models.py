@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._decide import OrdinalClassifierMixin
 from .._rows.class_order import class_order
+from .._rows.intervals import encode_intervals, interval_ends
 from .._rows.labels import known_codes
 from .._utils.typing import Codes
 
@@ -55,8 +56,12 @@ def cumulative_or_none(rows: ModelRows) -> NDArray[np.float64] | None:
 
 
 def label_codes(classes: NDArray[Any], y: Any, n_rows: int) -> Codes:
-    """Positions of labels in the class order, −1 for none; raises unless there is one a row."""
-    codes = known_codes(y, classes)
+    """Positions of labels in the class order, −1 for none, and lower for intervals of classes.
+
+    Raises unless there is one a row.
+    """
+    ends = interval_ends(y)
+    codes = known_codes(y, classes) if ends is None else encode_intervals(ends, classes)[0].codes
     if len(codes) != n_rows:
         raise ValueError(f"y has {len(codes)} entries and X {n_rows} rows; give one for each row.")
     return codes

@@ -10,6 +10,8 @@ from sklearn.utils import check_random_state
 
 from .._judge.assessment import task_of
 from .._rows.class_shares import is_of_labels
+from .._rows.intervals import interval_ends
+from .._rows.labels import label_values
 from .._score import AutoOrdinalClassifier
 from .._utils.checks import check_choice, check_count, check_flag, check_number
 from .._utils.typing import Array, Codes
@@ -94,8 +96,10 @@ def plan(
         Of this package. It is not changed.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows that it was fitted to; of those without a label, at most 2,000 are used.
-    y : array-like of shape (n_samples,)
-        Their labels, and NaN, None or pd.NA for none. At least 15.
+    y : array-like of shape (n_samples,) or (n_samples, 2)
+        Their labels, and NaN, None or pd.NA for none. At least 15 rows of one class. Every fit
+        learns from intervals of classes, and errors count rows by the class shares that all labels
+        say.
     target : float, optional
         An error to be reached.
     metric : {"MAE", "MZE", "MSE"}, optional
@@ -147,8 +151,13 @@ def plan(
         n_repeats = _REPEATS_OF_AVERAGES if is_average else _REPEATS
     metric = metric or metric_for_task(task_of(rows.model))
     random = check_random_state(random_state)
-    shares = None if is_of_labels(rows.model.class_prior) else rows.model.class_prior_
-    curve = learning_curve(rows, codes, judged, shares, metric, n_repeats, random, verbose)
+    shares = rows.model.class_prior_
+    if is_of_labels(rows.model.class_prior) and (codes >= -1).all():
+        shares = None  # rows that have one class have them
+    labels = interval_ends(y)
+    if labels is None:
+        labels = label_values(codes, rows.classes)
+    curve = learning_curve(rows, codes, labels, judged, shares, metric, n_repeats, random, verbose)
     found = curve_errors(curve)
     forecast = Forecast(curve.sizes, found, n_labels)
     levels = np.array([(1 - level) / 2, 0.5, (1 + level) / 2])

@@ -83,9 +83,10 @@ def suggest(
         Rows to choose from; of more than 5,000 without a label, 5,000 drawn at random.
     n : int, default=20
         Rows to choose.
-    y : array-like of shape (n_samples,), optional
+    y : array-like of shape (n_samples,) or (n_samples, 2), optional
         Labels of the rows that have one, and NaN, None or pd.NA for others, as in ``fit``. Rows
-        with a label are not chosen, nor rows like them. Without it, no row has a label.
+        with a label, or an interval of classes, are not chosen, and what they stand for counts as
+        known. Without it, no row has a label.
     random_share : float, default=0.25
         Share of the batch that is drawn at random, between 0 and 1.
     random_state : int, RandomState or None, default=0
@@ -115,13 +116,13 @@ def suggest(
     n_rows = rows.X.shape[0]
     codes = np.full(n_rows, -1) if y is None else label_codes(rows.classes, y, n_rows)
     random = check_random_state(random_state)
-    unlabeled = np.flatnonzero(codes < 0)
+    unlabeled = np.flatnonzero(codes == -1)
     if len(unlabeled) < n:
         raise ValueError(
             f"n={n} must be at most the number of rows of X without a label, {len(unlabeled)}."
         )
     candidates = _draw(random, unlabeled, max(_MOST_CANDIDATES, n))
-    labeled = _draw(random, np.flatnonzero(codes >= 0), _MOST_LABELED)
+    labeled = _draw(random, np.flatnonzero(codes != -1), _MOST_LABELED)
     used = np.r_[labeled, candidates]
     rows = ModelRows(rows.model, _safe_indexing(rows.X, used))
     n_labeled = len(labeled)
