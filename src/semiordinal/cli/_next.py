@@ -91,8 +91,8 @@ def next_rows(
     if n > rows.n_unlabeled:
         if not rows.n_unlabeled:
             raise console.CommandError("Every row of the table has a label already.")
-        found = pluralize(rows.n_unlabeled, "row")
-        raise console.UsageError(f"-n {n}: the table has {found} without a label. Ask for fewer.")
+        free = pluralize(rows.n_unlabeled, "row")
+        raise console.UsageError(f"-n {n}: the table has {free} without a label. Ask for fewer.")
     X = loaded.pipeline[:-1].transform(frame)
     found = suggest(
         loaded.pipeline[-1], X, n, y=rows.labels, random_share=random_share, random_state=seed
