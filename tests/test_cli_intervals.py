@@ -133,6 +133,16 @@ def test_a_plan_learns_from_them_and_counts_rows_as_fit_does(folder):
     assert told["constant"] == pytest.approx(constants.min())
 
 
+def test_an_interval_of_all_classes_is_no_label(folder, tmp_path):
+    frame = pd.read_csv(folder / "few.csv", dtype=str)
+    n_unlabeled = int(frame["severity"].isna().sum())
+    frame.loc[frame["severity"].isna(), "severity"] = "mild..severe"
+    frame.to_csv(tmp_path / "open.csv", index=False)
+    asked = ("-n", n_unlabeled, "--out", tmp_path / "next.csv", "--json")
+    told = done("next", folder / "linear.semiordinal", tmp_path / "open.csv", *asked).json
+    assert len(told["rows"]) == n_unlabeled
+
+
 def test_intervals_that_are_none_are_unknown_labels(folder, tmp_path):
     frame = pd.read_csv(folder / "few.csv", dtype=str)
     frame.loc[frame["severity"] == "..moderate", "severity"] = "severe..mild"

@@ -160,6 +160,7 @@ class TableModel:
         spans = np.column_stack([codes, codes])
         for row in np.flatnonzero(is_interval):
             spans[row] = intervals[column.iloc[row]] or (-1, -1)
+        spans[(spans == [0, len(self.classes) - 1]).all(axis=1)] = -1  # any class is no label
         return spans, unknown
 
     def _span_of(self, ends: Ends, reading: TargetReading) -> list[int] | None:
