@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+from scipy.stats import spearmanr
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,9 +18,9 @@ from semiordinal import LinearOrdinalClassifierCV as Tuned
 from semiordinal._judge.assessment import Assessment
 from semiordinal._rows.labels import known_codes
 from semiordinal.labeling import judge_by_random_rows, suggest
-from semiordinal.labeling._coverage import Coverage
 from semiordinal.labeling._models import held_out_rows
 from semiordinal.labeling._places import standardized, with_positions
+from semiordinal.labeling._uncertainty import Uncertainty
 from semiordinal.shares import estimate_class_shares
 
 
@@ -36,60 +39,81 @@ def fitted():
     return Tuned(random_state=0).fit(X, y), X, y
 
 
-def kernel(places):
+def left_variance(places, labeled, width):
+    """Mean variance of all places by scikit-learn's process, after noisy labels of some."""
+    process = GaussianProcessRegressor(RBF(np.sqrt(width / 2)), alpha=1.0, optimizer=None)
+    process.fit(places[labeled], np.zeros(len(labeled)))
+    return (process.predict(places, return_std=True)[1] ** 2).mean()
+
+
+def median_distance(places):
     distances = cdist(places, places, "sqeuclidean")
-    return np.exp(-distances / np.median(distances[distances > 0]))
+    return np.median(distances[distances > 0])
 
 
-def discrepancy(K, some):
-    """The squared maximum mean discrepancy between some rows and all, by its definition."""
-    return K[np.ix_(some, some)].mean() - 2 * K[some].mean() + K.mean()
+def test_gains_are_the_falls_of_the_variance_computed_anew():
+    places = np.random.default_rng(3).normal(size=(30, 2))
+    uncertainty = Uncertainty(places, np.arange(30), np.arange(30))
+    uncertainty.add(np.arange(4))
+    uncertainty.add(np.array([11]))
+    labeled, width = [0, 1, 2, 3, 11], median_distance(places)
+    before = left_variance(places, labeled, width)
+    falls = [before - left_variance(places, [*labeled, row], width) for row in range(30)]
+    np.testing.assert_allclose(uncertainty.gains(), falls, atol=1e-10)
 
 
-def test_gains_are_the_falls_of_the_discrepancy_computed_anew():
-    rng = np.random.default_rng(3)
-    places = rng.normal(size=(30, 2))
-    coverage = Coverage(places, np.arange(30))
-    coverage.add(np.arange(4))
-    coverage.add(np.array([11]))
-    gains = coverage.gains()
-    chosen = [0, 1, 2, 3, 11]
-    K = kernel(places)
-    after = [discrepancy(K, [*chosen, row]) for row in range(30)]
-    # Equal but for what no row changes.
-    np.testing.assert_allclose(np.diff(after), np.diff(-2 * gains / 6), atol=1e-12)
+def test_rows_added_in_blocks_are_as_added_at_once(monkeypatch):
+    places = np.random.default_rng(4).normal(size=(30, 2))
+    gains = []
+    for block in (3, 500):
+        monkeypatch.setattr("semiordinal.labeling._uncertainty._BLOCK", block)
+        uncertainty = Uncertainty(places, np.arange(10, 30), np.arange(0, 30, 2))
+        uncertainty.add(np.arange(10))
+        gains.append(uncertainty.gains())
+    np.testing.assert_allclose(*gains, atol=1e-12)
+
+
+def test_columns_count_by_their_rank_correlation_with_the_expected_class():
+    rng = np.random.default_rng(5)
+    Z = standardized(rng.normal(size=(200, 4)))
+    cumulative = 1 / (1 + np.exp(Z[:, :1] ** 3 + Z[:, 1:2] + rng.normal(size=(200, 1))))
+    squares = [spearmanr(column, -cumulative[:, 0]).statistic ** 2 for column in Z.T]
+    weights = np.sqrt([0.5 + 0.5 * square / np.mean(squares) for square in squares])
+    found = with_positions(Z, cumulative)
+    np.testing.assert_allclose(found[:, :4], Z * weights, atol=1e-9)
+    position = -cumulative[:, 0]
+    position = (position - position.mean()) / position.std()
+    np.testing.assert_allclose(found[:, 4], 2 * np.clip(position, -3, 3), atol=1e-9)
+    # Nothing to go by: all columns count the same.
+    np.testing.assert_array_equal(with_positions(Z, np.full((200, 2), 0.3)), Z)
 
 
 def test_rows_are_chosen_as_by_the_naive_rule(fitted):
     model, X, y = fitted
-    Z = standardized(X)
-    expected = model.predict_proba(X) @ np.arange(4)
-    position = (expected - expected.mean()) / expected.std()
-    places = np.c_[Z, np.clip(position, -3, 3) * np.sqrt(3)]
-    np.testing.assert_allclose(with_positions(Z, model.predict_cumulative(X)), places, atol=1e-9)
-    K, labeled = kernel(places), list(range(20))
+    places = with_positions(standardized(X), model.predict_cumulative(X))
+    labeled, width = list(range(20)), median_distance(places)
     below = np.cumsum(model.predict_proba(X[20:]), axis=1)[:, :-1]
     to_border = [min(abs(p - 0.5) for p in row) for row in below]
     near = [20 + int(row) for row in np.argsort(to_border)[: 280 // 3]]
     for _ in range(4):
         free = [row for row in near if row not in labeled]
-        left = [discrepancy(K, [*labeled, row]) for row in free]
+        left = [left_variance(places, [*labeled, row], width) for row in free]
         labeled.append(free[int(np.argmin(left))])
     found = suggest(model, X, 4, y=y, random_share=0)
     assert found.positions.tolist() == labeled[20:]
     assert not found.is_random.any()
 
 
-def test_chosen_rows_are_more_like_all_rows_than_random_ones(fitted):
-    """Though they are near borders."""
+def test_chosen_rows_leave_less_unknown_of_all_rows_than_random_ones(fitted):
+    """Though they are near borders, and by the columns alone."""
     model, X, y = fitted
     found = suggest(model, X, 30, y=y).positions
     rng = np.random.default_rng(0)
     drawn = [rng.choice(np.arange(20, 300), 30, replace=False) for _ in range(50)]
-    K = kernel(standardized(X))
+    places = standardized(X)
 
     def left(rows):
-        return discrepancy(K, [*range(20), *rows])
+        return left_variance(places, [*range(20), *rows], median_distance(places))
 
     assert left(found) < min(left(rows) for rows in drawn)
 

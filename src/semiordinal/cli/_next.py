@@ -47,7 +47,7 @@ def next_rows(
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Choose the rows of a table to label: those that stand for rows without labels like them.
+    """Choose the rows of a table to label: those whose labels would tell most of the others.
 
     Rows that have a label, or an interval such as 2..3, are not chosen, and count as known, so give
     the table that was fitted to. Of more than 5,000 rows without a label, 5,000 drawn at random are

@@ -14,11 +14,11 @@ from sklearn.utils import _safe_indexing, check_random_state
 from .._utils.checks import check_count, check_number
 from .._utils.text import class_names
 from .._utils.typing import Array, Codes
-from ._coverage import Coverage
 from ._models import ModelRows, cumulative_or_none, label_codes, model_rows
 from ._places import standardized, with_positions
+from ._uncertainty import Uncertainty
 
-_MOST_CANDIDATES, _MOST_LABELED, _MOST_TARGETS = 5000, 2000, 2000
+_MOST_CANDIDATES, _MOST_LABELED, _MOST_TARGETS = 5000, 1000, 2000
 _LEVEL = 0.9  # of prediction sets
 DRAWN = "drawn at random"
 _FAR = 0.95  # further from the labels than so many unlabelled rows is "unlike"
@@ -63,13 +63,14 @@ def suggest(
     random_share: float = 0.25,
     random_state: Any = 0,
 ) -> Suggestions:
-    """Choose rows near borders between classes that, with those labelled, stand for all rows.
+    """Choose rows near borders between classes whose labels would tell most of all rows.
 
     Only the third of the unlabelled rows that is nearest to a border between classes is chosen
-    from, since labels change predictions there. Each row is the one of them after which labelled
-    rows and all rows are most alike, in the columns and in the class that the model expects, which
-    count equally. So rows of a batch differ from each other and from what is labelled, but are no
-    outliers, and all classes that the model expects have their share.
+    from, since labels change predictions there. Each row is the one of them whose label would leave
+    the least uncertainty about all rows, where a label tells the more of a row, the more alike the
+    two are in the columns and in the class that the model expects, which count equally. So rows of
+    a batch differ from each other and from what is labelled, but are no outliers, and all classes
+    that the model expects have their share.
 
     Labels of rows so chosen are no random draw, and errors on them are not those on all rows. So
     some of the batch, by default every fourth row, are drawn at random from all rows without a
@@ -121,19 +122,20 @@ def suggest(
         raise ValueError(
             f"n={n} must be at most the number of rows of X without a label, {len(unlabeled)}."
         )
-    candidates = _draw(random, unlabeled, max(_MOST_CANDIDATES, n))
+    considered = _draw(random, unlabeled, max(_MOST_CANDIDATES, n))
     labeled = _draw(random, np.flatnonzero(codes != -1), _MOST_LABELED)
-    used = np.r_[labeled, candidates]
+    used = np.r_[labeled, considered]
     rows = ModelRows(rows.model, _safe_indexing(rows.X, used))
     n_labeled = len(labeled)
     free = np.arange(n_labeled, len(used))
     places = standardized(rows.X)
     cumulative = cumulative_or_none(rows)
-    everything = _draw(random, np.arange(len(used)), _MOST_TARGETS)
-    coverage = Coverage(with_positions(places, cumulative), everything)
-    coverage.add(np.arange(n_labeled))
+    targets = _draw(random, np.arange(len(used)), _MOST_TARGETS)
     drawn = _spread_draw(random, free, cumulative, _n_random(n, random_share))
-    chosen = _choose(coverage, _near_borders(free, drawn, cumulative, n), drawn, n)
+    candidates = _near_borders(free, drawn, cumulative, n)
+    uncertainty = Uncertainty(with_positions(places, cumulative), candidates, targets)
+    uncertainty.add(np.r_[np.arange(n_labeled), drawn])
+    chosen = _choose(uncertainty, candidates, drawn, n)
     is_random = np.isin(chosen, drawn)
     picked = ModelRows(rows.model, _safe_indexing(rows.X, chosen))
     reasons = _reasons(picked.classes, places, n_labeled, chosen, free, cumulative)
@@ -177,20 +179,18 @@ def _near_borders(free: Codes, drawn: Codes, cumulative: Array | None, n: int) -
     return rest[np.argsort(distances, kind="stable")[:n_nearest]]
 
 
-def _choose(coverage: Coverage, candidates: Codes, drawn: Codes, n: int) -> NDArray[np.intp]:
+def _choose(uncertainty: Uncertainty, candidates: Codes, drawn: Codes, n: int) -> NDArray[np.intp]:
     """Rows that were drawn, and those candidates that are best beside them, in turn."""
-    coverage.add(drawn)
-    is_free = np.zeros(len(coverage.gains()), dtype=bool)
-    is_free[candidates] = True
     batch = np.empty(n, dtype=np.intp)
     # The last of each n / n_random rows, so that a batch that is cut short has its share.
     at_random = np.ceil(np.arange(1, len(drawn) + 1) * n / max(len(drawn), 1)).astype(int) - 1
     batch[at_random] = drawn
+    is_free = np.ones(len(candidates), dtype=bool)
     for place in np.setdiff1d(np.arange(n), at_random):
-        best = np.where(is_free, coverage.gains(), -np.inf).argmax()
-        batch[place] = best
+        best = np.where(is_free, uncertainty.gains(), -np.inf).argmax()
         is_free[best] = False
-        coverage.add(np.array([best]))
+        batch[place] = candidates[best]
+        uncertainty.add(candidates[[best]])
     return batch
 
 
@@ -237,7 +237,7 @@ def _reasons(
                 parts.append(f"a close call between {names[border]} and {names[border + 1]}")
         if share >= _LEAST_SHARE:
             parts.append(f"nearest of these to {share:.0%} of the unlabelled rows")
-        reasons.append("; ".join(parts) or "stands for rows that few labels stand for")
+        reasons.append("; ".join(parts) or "like rows of which labels tell little so far")
     return reasons
 
 
