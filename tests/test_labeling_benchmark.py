@@ -11,8 +11,9 @@ import pytest
 from benchmark_scripts import load_script
 from semiordinal import LinearOrdinalClassifier
 
-labeling, strategies, doubts, intervals, plans = (
-    load_script(n) for n in ("labeling", "strategies", "doubts", "intervals", "plan")
+labeling, strategies, chosen_labels, doubts, intervals, plans = (
+    load_script(n)
+    for n in ("labeling", "strategies", "chosen_labels", "doubts", "intervals", "plan")
 )
 
 
@@ -155,3 +156,15 @@ def test_forecasts_are_compared_with_what_was_measured(tmp_path, monkeypatch, ca
     printed = capsys.readouterr().out
     assert "### linear, 2 times the labels: 1 cases (limit 70% inside)" in printed
     assert "| all of sets kept back | 1 | 100% |" in printed
+
+
+def test_labels_of_chosen_rows_have_larger_errors_than_random_ones(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 3))
+    table = pd.DataFrame(X).assign(y=np.digitize(X[:, 0] + 0.1 * rng.normal(size=1200), [-1, 0, 1]))
+    table.to_csv(tmp_path / "made.csv.gz", index=False)
+    of_all, of_random, of_test = np.mean(
+        [chosen_labels.errors(tmp_path, "made", draw) for draw in range(3)], axis=0
+    )
+    assert of_all > 1.2 * of_test
+    assert of_random < of_all
