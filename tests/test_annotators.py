@@ -51,6 +51,37 @@ def test_labels_beat_majority_and_median():
     assert ours < 0.9 * medians
 
 
+@pytest.mark.parametrize("overlap", [0.05, 0.3])
+def test_rows_dealt_by_their_class_are_no_bias(overlap):
+    """The first annotator has the high rows, the second the low ones, and both have few."""
+    errors = []
+    for seed, bias in [(seed, bias) for seed in range(3) for bias in (-0.5, 0.0, 0.5)]:
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(5, 400, p=[0.1, 0.25, 0.3, 0.25, 0.1])
+        Y = np.clip(np.rint(truth[:, None] + [bias, -bias] + 0.5 * rng.normal(size=(400, 2))), 0, 4)
+        is_high, is_both = truth + 0.3 * rng.normal(size=400) > 2, rng.random(400) < overlap
+        Y[~is_both & ~is_high, 0] = Y[~is_both & is_high, 1] = np.nan
+        found = combine_annotators(Y)
+        np.testing.assert_allclose(found.bias, [bias, -bias], atol=0.25)
+        alone = np.where(np.isnan(Y[:, 0]), Y[:, 1], Y[:, 0])
+        errors.append([np.abs(each - truth).mean() for each in (found.labels.astype(float), alone)])
+    ours, theirs = np.mean(errors, axis=0)
+    assert ours < 0.85 * theirs
+
+
+def test_annotators_who_share_no_row_cannot_be_compared():
+    with pytest.raises(ValueError, match="No row of Y has labels of two annotators"):
+        combine_annotators([[1, None], [None, 2], [None, 1]])
+    frame = pd.DataFrame({"ann": [1, 2, 3, 1], "bob": [1, 2, 3, None]})
+    frame["eve"] = [None, None, None, 3]
+    frame = pd.concat([frame] * 5, ignore_index=True)
+    frame.loc[frame["eve"].notna(), "ann"] = None
+    with pytest.warns(UserWarning, match="share no row with another.*: eve"):
+        found = combine_annotators(frame)
+    assert found.bias[2] == 0.0
+    assert found.labels[3] == 3
+
+
 def test_probabilities_mean_what_they_say():
     truth, Y = simulated(1500, 4)
     found = combine_annotators(Y)

@@ -20,6 +20,7 @@ from .gaps import (
     USUAL,
     GapWords,
     count_texts,
+    gaps_note,
     is_gap,
     is_text,
     mark_missing,
@@ -258,6 +259,21 @@ def read_target(
             n = target.counts[code]
             raise UndecidedError(_undecided(str(code), n, column, str(code), classes))
     return target
+
+
+def reading_notes(target: Target, name: str) -> list[str]:
+    """How cells were read that may be meant otherwise."""
+    notes = []
+    if target.gap_counts:
+        found = {word: {name: n} for word, n in target.gap_counts.items()}
+        notes.append(f"Target: {gaps_note(found)}")
+    if not target.order_is_known:
+        lower, higher = target.classes
+        notes.append(
+            f"Two names as classes: {lower} is taken as the lower, {higher} as the higher one. "
+            f"For the other way round: {order_option([higher, lower])}"
+        )
+    return notes
 
 
 def _told_intervals(

@@ -18,14 +18,13 @@ from ..model_selection._splitters import Split, most_folds
 from .chosen import read_chosen
 from .columns import ColumnChoice, ColumnOptions, choose_columns, to_numbers
 from .encoding import table_pipeline, typed_columns
-from .gaps import GapWords, gaps_note
+from .gaps import GapWords
 from .leaks import find_leaks
 from .missing_codes import code_note
 from .numbers import check_marks
 from .options import TableOptions
-from .orders import order_option
 from .reading import OptionError, TableError, TableFile, check_column
-from .target import Target, read_target
+from .target import Target, read_target, reading_notes
 from .unlabeled import UnlabeledRows, read_unlabeled
 
 # Models of folds have fewer labels, and where these are few that alone makes them worse.
@@ -241,10 +240,7 @@ def _example(table: TrainingTable) -> str:
 
 
 def _notes(table: TrainingTable, options: TableOptions) -> list[str]:
-    notes = []
-    if table.target.gap_counts:
-        found = {word: {table.target_name: n} for word, n in table.target.gap_counts.items()}
-        notes.append(f"Target: {gaps_note(found)}")
+    notes = reading_notes(table.target, table.target_name)
     if table.n_interval:
         notes.append(
             f"{pluralize(table.n_interval, 'row')} with an interval of classes in "
@@ -263,11 +259,6 @@ def _notes(table: TrainingTable, options: TableOptions) -> list[str]:
             "neighbour."
         )
     classes = table.target.classes
-    if not table.target.order_is_known:
-        notes.append(
-            f"Two names as classes: {classes[0]} is taken as the lower, {classes[1]} as the higher "
-            f"one. For the other way round: {order_option(classes[::-1])}"
-        )
     if options.order is None and options.missing_label is None:
         notes.extend(filter(None, [code_note(classes, table.target.counts, len(table.frame))]))
     notes.extend(table.choice.notes)

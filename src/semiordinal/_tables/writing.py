@@ -50,6 +50,12 @@ def table_writer(
                 )
 
 
+def write_table(table: pd.DataFrame, path: Path, force: bool = False) -> None:
+    """Write a whole table to a CSV or Parquet file, by its suffix."""
+    with table_writer(path, pa.Schema.from_pandas(table, preserve_index=False), force) as write:
+        write(table)
+
+
 def _append_csv(file: IO[str], frame: pd.DataFrame) -> None:
     """Add rows to a CSV file, which begins with the names of the columns."""
     safe = escape_formulas(frame)

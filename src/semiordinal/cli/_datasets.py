@@ -40,7 +40,7 @@ def datasets(
       semiordinal datasets kinematics --fetch
     """
     from .. import datasets as catalog
-    from .._tables.writing import check_table_output
+    from .._tables.writing import check_table_output, write_table
 
     if name is None:
         _list(as_json)
@@ -59,7 +59,7 @@ def datasets(
         result["folder"] = str(folder)
     if out is not None:
         frame = _frame(name, labels, seed)
-        _write(frame, out, force)
+        write_table(frame, out, force)
         result |= {"rows": len(frame), "labeled": int(frame[_TARGET].notna().sum())}
         result["file"] = str(out)
     if as_json:
@@ -139,13 +139,3 @@ def _frame(name: str, labels: int | None, seed: int) -> Any:
         masked = pd.Series(mask_labels(y, labels, random_state=seed), index=frame.index)
         frame[_TARGET] = masked.astype("Int64")
     return frame
-
-
-def _write(frame: Any, out: Path, force: bool) -> None:
-    import pyarrow as pa
-
-    from .._tables.writing import table_writer
-
-    schema = pa.Schema.from_pandas(frame, preserve_index=False)
-    with table_writer(out, schema, force) as write:
-        write(frame)

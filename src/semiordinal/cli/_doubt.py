@@ -51,7 +51,7 @@ def doubt(
     """
     from .. import labeling
     from .._tables.reading import open_table
-    from .._tables.writing import check_table_output, table_writer
+    from .._tables.writing import check_table_output, write_table
     from .._utils.files import check_not_input
     from ..labeling._doubt import number_sentence
     from ._labeled_rows import check_fitted_to, check_held_out, read_labeled_rows, target_column
@@ -83,12 +83,8 @@ def doubt(
         )
     rows = dict(zip(_COLUMNS, _columns(found), strict=True))
     if out is not None:
-        import pyarrow as pa
-
         table = frame.iloc[found.positions].reset_index(drop=True).assign(**rows)
-        table = table[[*_COLUMNS, *frame.columns]]
-        with table_writer(out, pa.Schema.from_pandas(table, preserve_index=False), force) as write:
-            write(table)
+        write_table(table[[*_COLUMNS, *frame.columns]], out, force)
     if as_json:
         listed = [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*rows.values(), strict=True)]
         counts = {"labels": found.n_labels, "wrong": found.n_wrong}

@@ -64,7 +64,7 @@ def next_rows(
       semiordinal next wine.semiordinal wine.csv --out tasks.json
     """
     from .._tables.reading import TableError, open_table
-    from .._tables.writing import check_table_output
+    from .._tables.writing import check_table_output, write_table
     from .._utils.files import check_not_input, check_output
     from ..labeling import suggest
     from ._labeled_rows import read_labeled_rows, target_column
@@ -102,7 +102,7 @@ def next_rows(
         columns = frame.columns.drop([name, _CHOSEN], errors="ignore")
         _write_tasks(table, columns, out, force)
     else:
-        _write_table(table, out, force)
+        write_table(table, out, force)
     if as_json:
         suggested = table[_about(table)].to_dict(orient="records")
         console.print_json({"rows": suggested, "notes": loaded.all_notes(), "file": str(out)})
@@ -144,15 +144,6 @@ def _to_label(found: Suggestions, frame: pd.DataFrame, name: str) -> pd.DataFram
     columns[reason] = found.reasons
     rest = chosen.columns.drop([name, _CHOSEN], errors="ignore")
     return chosen[rest].assign(**columns)[[*columns, *rest]]
-
-
-def _write_table(table: pd.DataFrame, out: Path, force: bool) -> None:
-    import pyarrow as pa
-
-    from .._tables.writing import table_writer
-
-    with table_writer(out, pa.Schema.from_pandas(table, preserve_index=False), force) as write:
-        write(table)
 
 
 def _write_tasks(table: pd.DataFrame, columns: Any, out: Path, force: bool) -> None:

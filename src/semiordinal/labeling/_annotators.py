@@ -2,7 +2,9 @@
 
 An annotator with bias b and spread s gives a row of the true class z the class at which
 z + b + s ε lies, with ε standard normal, and the outermost classes beyond the ends. Biases,
-spreads and class shares are found by EM, with weak priors so that few labels suffice.
+spreads and class shares are found by EM, with weak priors so that few labels suffice: biases and
+spreads from rows that two annotators or more have labelled, and class shares for each set of
+annotators apart, since rows may have been dealt to them by their class.
 """
 
 from __future__ import annotations
@@ -17,11 +19,14 @@ from scipy.special import ndtr
 
 from .._decide import best_classes
 from .._rows.labels import encode_labels
+from .._utils.text import join_names
 from .._utils.typing import Array, Codes
+from .._utils.warning import warn_caller
 
 _TOLERANCE, _MOST_ROUNDS = 1e-3, 200
 _BIAS_DEVIATION = 1.0  # of the prior of biases, in classes
 _SPREAD, _SPREAD_DEVIATION = 0.6, 1.0  # median and log-deviation of the prior of spreads
+_ROWS_OF_ALL = 10.0  # so many rows' worth do the shares of all count in those of few
 _LEAST = 1e-12
 
 
@@ -57,7 +62,9 @@ def combine_annotators(Y: Any, *, classes: Any = None) -> CombinedLabels:
     Parameters
     ----------
     Y : array or data frame of shape (n_samples, n_annotators)
-        A column for each annotator, with NaN, None or pd.NA where they gave no label.
+        A column for each annotator, with NaN, None or pd.NA where they gave no label. Some rows
+        must have labels of two: from these it is seen how annotators differ. Which rows an
+        annotator has may depend on the classes.
     classes : array-like, optional
         Classes from the lowest to the highest; numbers are ordered by value.
 
@@ -68,38 +75,76 @@ def combine_annotators(Y: Any, *, classes: Any = None) -> CombinedLabels:
     Examples
     --------
     >>> from semiordinal.labeling import combine_annotators
-    >>> Y = [[1, 1, 2], [2, 2, 3], [3, 3, 4], [2, None, 3], [1, 1, 2], [4, 4, 4]] * 5
+    >>> Y = [[1, 1, 1], [2, 2, 3], [3, 3, 4], [2, None, 3], [1, 1, 2], [4, 4, 4]] * 5
     >>> found = combine_annotators(Y)
     >>> found.labels[:6]
     array([1, 2, 3, 2, 1, 4], dtype=object)
-    >>> found.bias.round(1)  # the third is about one class higher than the others
-    array([-0.4, -0.4,  0.7])
+    >>> found.bias.round(1)  # the third is almost one class higher than the others
+    array([-0.3, -0.3,  0.5])
     """
     codes, ordered = _encode(Y, classes)
-    n_classes = len(ordered)
-    n_labels = (codes >= 0).sum(axis=0)
-    bias, spread = np.zeros(codes.shape[1]), np.full(codes.shape[1], _SPREAD)
-    shares = _shares(np.bincount(codes[codes >= 0], minlength=n_classes))
+    n_classes, n_annotators = len(ordered), codes.shape[1]
+    given = codes >= 0
+    # Only where two annotators have labelled a row can it be seen how they differ.
+    n_given = given.sum(axis=1)
+    is_labeled, is_shared = n_given > 0, n_given > 1
+    n_shared = given[is_shared].sum(axis=0)
+    _check_shared(n_shared, Y)
+    dealt = np.unique(given, axis=0, return_inverse=True)[1].ravel()
+    bias, spread = np.zeros(n_annotators), np.full(n_annotators, _SPREAD)
+    posterior = np.zeros((len(codes), n_classes))
+    for column in codes.T:
+        posterior[column >= 0] += np.eye(n_classes)[column[column >= 0]]
+    shares = _shares(posterior, dealt, is_labeled)
     for _ in range(_MOST_ROUNDS):
-        posterior = _posterior(codes, shares, bias, spread)
-        before = np.r_[bias, spread, shares]
-        is_labeled = (codes >= 0).any(axis=1)
-        shares = _shares(posterior[is_labeled].sum(axis=0))
-        for annotator in range(codes.shape[1]):
+        posterior = _posterior(codes, shares[dealt], bias, spread)
+        before = np.r_[bias, spread, shares.ravel()]
+        shares = _shares(posterior, dealt, is_labeled)
+        for annotator in np.flatnonzero(n_shared):
             bias[annotator], spread[annotator] = _annotator(
-                codes[:, annotator], posterior, bias[annotator], spread[annotator]
+                codes[is_shared, annotator],
+                posterior[is_shared],
+                bias[annotator],
+                spread[annotator],
             )
-        bias -= np.average(bias, weights=n_labels)  # all cannot be too high: they make the scale
-        if np.abs(np.r_[bias, spread, shares] - before).max() < _TOLERANCE:
+        # All cannot be too high: they make the scale.
+        bias[n_shared > 0] -= np.average(bias, weights=n_shared)
+        if np.abs(np.r_[bias, spread, shares.ravel()] - before).max() < _TOLERANCE:
             break
-    posterior = _posterior(codes, shares, bias, spread)
+    posterior = _posterior(codes, shares[dealt], bias, spread)
     labels = ordered[best_classes(posterior, "absolute")].astype(object)
-    labels[~(codes >= 0).any(axis=1)] = None
-    return CombinedLabels(labels, posterior, ordered, bias, spread, n_labels)
+    labels[~is_labeled] = None
+    return CombinedLabels(labels, posterior, ordered, bias, spread, given.sum(axis=0))
 
 
-def _shares(counts: NDArray[Any]) -> Array:
-    return np.asarray((counts + 1.0) / (counts + 1.0).sum(), dtype=np.float64)
+def _check_shared(n_shared: Codes, Y: Any) -> None:
+    """Raise where no two annotators share a row, and warn of those who share none."""
+    if not n_shared.any():
+        raise ValueError(
+            "No row of Y has labels of two annotators, so it cannot be seen how they differ. Let "
+            "some rows be labelled by two, or take each row's only label as it is."
+        )
+    names = list(getattr(Y, "columns", range(len(n_shared))))
+    alone = [names[annotator] for annotator in np.flatnonzero(n_shared == 0)]
+    if alone:
+        warn_caller(
+            "These annotators share no row with another, so their bias and spread are not known, "
+            f"and taken as usual: {join_names(alone)}.",
+            UserWarning,
+        )
+
+
+def _shares(posterior: Array, dealt: Codes, is_labeled: NDArray[np.bool_]) -> Array:
+    """Class shares of the rows of each set of annotators, drawn to those of all labelled rows.
+
+    Rows need not be dealt at random: where one annotator has the severe cases, their labels are
+    high because the rows are, and not by a bias.
+    """
+    counts = np.zeros((dealt.max() + 1, posterior.shape[1]))
+    np.add.at(counts, dealt[is_labeled], posterior[is_labeled])
+    overall = counts.sum(axis=0) + 1.0
+    counts += _ROWS_OF_ALL * overall / overall.sum()
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def _encode(Y: Any, classes: Any) -> tuple[Codes, NDArray[Any]]:
@@ -131,11 +176,11 @@ def _likelihoods(n_classes: int, bias: float, spread: float) -> Array:
 
 
 def _posterior(codes: Codes, shares: Array, bias: Array, spread: Array) -> Array:
-    """P(true class | labels) of each row."""
-    total = np.tile(np.log(shares), (len(codes), 1))
+    """P(true class | labels) of each row, by the class shares of its like."""
+    total = np.log(shares)
     for annotator, column in enumerate(codes.T):
         given = column >= 0
-        table = np.log(_likelihoods(len(shares), bias[annotator], spread[annotator]))
+        table = np.log(_likelihoods(shares.shape[1], bias[annotator], spread[annotator]))
         total[given] += table[:, column[given]].T
     total = np.exp(total - total.max(axis=1, keepdims=True))
     return np.asarray(total / total.sum(axis=1, keepdims=True))

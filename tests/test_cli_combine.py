@@ -1,0 +1,121 @@
+"""One label from those of several annotators, on the command line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cli_problems import ORDER, SEVERITIES, done, fit, patients, refused
+from semiordinal.labeling import combine_annotators
+
+BIAS, SPREAD = [-0.3, 0.0, 0.3], [0.3, 1.2, 0.4]
+ANNOTATORS = ["anna", "ben", "cleo"]
+
+
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory):
+    """Patients without a severity, but labels of three annotators, each of six in ten."""
+    rng = np.random.default_rng(0)
+    frame = patients(400)
+    truth = pd.Categorical(frame.pop("severity"), SEVERITIES).codes
+    noisy = np.clip(np.rint(truth[:, None] + BIAS + SPREAD * rng.normal(size=(400, 3))), 0, 2)
+    for name, codes in zip(ANNOTATORS, noisy.T, strict=True):
+        given = np.where(rng.random(400) < 0.6, np.array(SEVERITIES)[codes.astype(int)], "")
+        frame[name] = given
+    path = tmp_path_factory.mktemp("scans") / "scans.csv"
+    frame.to_csv(path, index=False)
+    return path, frame, truth
+
+
+def words(path, out, *more):
+    return ("combine", path, "--annotators", ",".join(ANNOTATORS), "--out", out, *more)
+
+
+def test_labels_are_those_of_the_function_and_a_model_can_be_fitted(scans, tmp_path):
+    path, frame, truth = scans
+    out = tmp_path / "combined.csv"
+    asked = words(path, out, "--target", "severity", "--order", ORDER)
+    told = done(*asked, "--json").json
+    labels = frame[ANNOTATORS].replace("", None)
+    expected = combine_annotators(labels, classes=SEVERITIES)
+    table = pd.read_csv(out, dtype=str, keep_default_na=False)
+    assert table["severity"].tolist() == [label or "" for label in expected.labels]
+    rest = frame.columns.drop(ANNOTATORS)
+    assert list(table) == [*rest, "severity"]  # no annotator, whom a model would learn from
+    np.testing.assert_allclose([each["bias"] for each in told["annotators"]], expected.bias)
+    np.testing.assert_allclose([each["bias"] for each in told["annotators"]], BIAS, atol=0.15)
+    np.testing.assert_allclose([each["spread"] for each in told["annotators"]], SPREAD, rtol=0.3)
+    counts = labels.notna().sum(axis=1)
+    assert told["labeled"] == (counts > 0).sum()
+    assert told["by_two_or_more"] == (counts > 1).sum()
+    some = counts > 0
+    code = {name: position for position, name in enumerate(SEVERITIES)}
+    medians = labels.apply(lambda column: column.map(code)).median(axis=1)
+    ours = np.abs(table["severity"].map(code) - truth)[some].mean()
+    assert ours < np.abs(medians - truth)[some].mean()
+    fitted = done(
+        *fit(out, tmp_path / "m.semiordinal"), "--order", ORDER, "--model", "linear", "--json"
+    )
+    assert fitted.json["labeled"] == some.sum()
+
+
+def test_it_says_how_annotators_differ_and_how_sure_labels_are(scans, tmp_path):
+    path, frame, _ = scans
+    asked = words(path, tmp_path / "c.parquet", "--target", "severity", "--order", ORDER)
+    told = " ".join(done(*asked).out.split())
+    expected = combine_annotators(frame[ANNOTATORS].replace("", None), classes=SEVERITIES)
+    assert f"│ ben │ {expected.n_labels[1]} │ {expected.bias[1]:+.2f} │" in told
+    labeled = expected.labels != None  # noqa: E711 (of each)
+    unsure = int((expected.probabilities[labeled].max(axis=1) < 0.8).sum())
+    assert f"{labeled.sum()} rows of 400 labelled" in told
+    assert f"{unsure} combined labels less than 80% probable" in told
+    assert pd.read_parquet(tmp_path / "c.parquet")["severity"].notna().sum() == labeled.sum()
+
+
+def test_numbers_stay_numbers_and_marks_of_gaps_are_read(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 5, 80)
+    frame = pd.DataFrame({"x": truth, "a": truth, "b": truth}).astype({"b": "Int64"})
+    frame["b"] = frame["b"].mask(rng.random(80) < 0.5, -1)
+    frame.to_parquet(tmp_path / "t.parquet")
+    asked = ("combine", tmp_path / "t.parquet", "--annotators", "a,b", "--target", "y")
+    done(*asked, "--out", tmp_path / "out.parquet", "--missing-label", "-1")
+    found = pd.read_parquet(tmp_path / "out.parquet")
+    assert found["y"].tolist() == truth.tolist()
+
+
+def test_annotators_who_share_no_row_are_told(tmp_path):
+    frame = pd.DataFrame({"x": range(40), "a": [1, 2, 3, 1] * 10, "b": [1, 2, 3, 2] * 10})
+    frame = frame.astype({"a": "Int64", "b": "Int64"})
+    frame["eve"] = pd.array([None] * 30 + [1] * 10, dtype="Int64")
+    frame.loc[30:, ["a", "b"]] = pd.NA
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("combine", tmp_path / "t.csv", "--annotators", "a,b,eve", "--target", "y")
+    assert "share no row with another" in done(*asked, "--out", tmp_path / "out.csv").out
+    frame.loc[:20, "a"] = pd.NA
+    frame.loc[21:, "b"] = pd.NA
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    told = refused(1, *asked, "--out", tmp_path / "none.csv")
+    assert "has labels of two annotators" in told
+    assert not (tmp_path / "none.csv").exists()
+
+
+def test_what_cannot_be_combined_is_refused(scans, tmp_path):
+    path, frame, _ = scans
+    out, target = tmp_path / "combined.csv", ("--target", "severity")
+    assert "their order matters" in refused(2, *words(path, out, *target))
+    one = ("combine", path, "--out", out, *target, "--annotators")
+    assert "two different columns" in refused(2, *one, "anna")
+    assert "two different columns" in refused(2, *one, "anna,anna")
+    assert "Did you mean 'ben'" in refused(2, *one, "anna,bem")
+    assert "column 'age' already" in refused(2, *words(path, out, "--target", "age"))
+    frame.assign(ben="").to_csv(tmp_path / "silent.csv", index=False)
+    order = (*target, "--order", ORDER)
+    assert "no label in ben" in refused(2, *words(tmp_path / "silent.csv", out, *order))
+    frame = frame.assign(ben=frame["ben"].where(frame.index != 3, "mild..moderate"))
+    frame.to_csv(tmp_path / "interval.csv", index=False)
+    told = refused(1, *words(tmp_path / "interval.csv", out, *order))
+    assert "'ben' has an interval of classes in row 4" in told
+    assert not out.exists()
+    assert "overwrite what is read" in refused(2, *words(path, path, *order), "--force")
