@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import approx_fprime
+from scipy.stats import norm
 
+from semiordinal.labeling import _annotator_scale as scale
 from semiordinal.labeling import combine_annotators
 
 BIAS = np.array([-0.7, 0.0, 0.1, 0.6, 0.0])
@@ -30,8 +33,8 @@ def majority(row):
 def test_bias_and_spread_are_recovered():
     _, Y = simulated()
     found = combine_annotators(Y)
-    np.testing.assert_allclose(found.bias, BIAS - BIAS.mean(), atol=0.15)
-    np.testing.assert_allclose(found.spread, SPREAD, rtol=0.25)
+    np.testing.assert_allclose(found.bias, BIAS, atol=0.2)
+    np.testing.assert_allclose(found.spread, SPREAD, atol=0.15)
     np.testing.assert_array_equal(found.n_labels, (~np.isnan(Y)).sum(axis=0))
 
 
@@ -62,24 +65,124 @@ def test_rows_dealt_by_their_class_are_no_bias(overlap):
         is_high, is_both = truth + 0.3 * rng.normal(size=400) > 2, rng.random(400) < overlap
         Y[~is_both & ~is_high, 0] = Y[~is_both & is_high, 1] = np.nan
         found = combine_annotators(Y)
-        np.testing.assert_allclose(found.bias, [bias, -bias], atol=0.25)
+        assert abs(np.ptp(found.bias) - 2 * abs(bias)) < 0.45
         alone = np.where(np.isnan(Y[:, 0]), Y[:, 1], Y[:, 0])
         errors.append([np.abs(each - truth).mean() for each in (found.labels.astype(float), alone)])
     ours, theirs = np.mean(errors, axis=0)
-    assert ours < 0.85 * theirs
+    assert ours < (1.0 if overlap < 0.1 else 0.85) * theirs
 
 
-def test_annotators_who_share_no_row_cannot_be_compared():
-    with pytest.raises(ValueError, match="No row of Y has labels of two annotators"):
+def three_honest(n_rows=300, seed=0, n_annotators=3):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(5, n_rows, p=[0.1, 0.2, 0.4, 0.2, 0.1])
+    noisy = truth[:, None] + 0.5 * rng.normal(size=(n_rows, n_annotators))
+    return truth, np.clip(np.rint(noisy), 0, 4)
+
+
+def always_the_same(column):
+    return np.full_like(column, 2)
+
+
+def mostly_the_same(column):
+    return np.where(np.arange(len(column)) % 10 == 0, column, 2)
+
+
+ODD = {
+    "always the same": always_the_same,
+    "mostly the same": mostly_the_same,
+    "no ends": lambda column: np.clip(column, 1, 3),
+    "never the highest": lambda column: np.minimum(column, 3),
+    "two too high": lambda column: np.minimum(column + 2, 4),
+    "from the other end": lambda column: 4 - column,
+    "at random": lambda column: np.random.default_rng(0).permutation(column),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Labels of 2 are low")
+@pytest.mark.parametrize("odd", ODD.values(), ids=list(ODD))
+def test_one_odd_annotator_of_three_does_not_take_over(odd):
+    """Though one who always says the same seems the most exact of all."""
+    errors = []
+    for seed in range(3):
+        truth, Y = three_honest(seed=seed)
+        Y[:, 2] = odd(Y[:, 2])
+        found = combine_annotators(Y)
+        errors.append(
+            [np.abs(each - truth).mean() for each in (found.labels, np.median(Y, axis=1))]
+        )
+    ours, medians = np.mean(errors, axis=0)
+    assert ours < 1.05 * medians
+
+
+def test_one_who_labels_higher_moves_nobody_else():
+    truth, Y = three_honest(n_annotators=5)
+    Y[:, 4] = np.minimum(Y[:, 4] + 2, 4)
+    found = combine_annotators(Y)
+    np.testing.assert_allclose(found.bias, [0, 0, 0, 0, 2], atol=0.2)
+    assert np.abs(found.labels - truth).mean() < np.abs(np.median(Y, axis=1) - truth).mean()
+    combined = found.labels.astype(int)[:, None]
+    np.testing.assert_allclose(found.agreement, (combined == Y).mean(axis=0))
+
+
+def test_annotators_who_are_not_what_they_seem_are_told():
+    _, Y = three_honest()
+    Y[:, 2] = 4 - Y[:, 2]
+    with pytest.warns(UserWarning, match="Labels of 2 are low where those of the others are high"):
+        combine_annotators(Y)
+    frame = pd.DataFrame(three_honest()[1], columns=["ann", "bob", "eve"])
+    frame["eve"] = 10 * frame["eve"] + 5
+    with pytest.warns(
+        UserWarning, match=r"Most labels of eve are .*: 5\.0, 15\.0, 25\.0, 35\.0, 45"
+    ):
+        combine_annotators(frame)
+
+
+def test_annotators_who_share_too_few_rows_are_told():
+    with pytest.raises(ValueError, match="No row has labels of two annotators"):
         combine_annotators([[1, None], [None, 2], [None, 1]])
     frame = pd.DataFrame({"ann": [1, 2, 3, 1], "bob": [1, 2, 3, None]})
     frame["eve"] = [None, None, None, 3]
     frame = pd.concat([frame] * 5, ignore_index=True)
     frame.loc[frame["eve"].notna(), "ann"] = None
-    with pytest.warns(UserWarning, match="share no row with another.*: eve"):
+    with pytest.warns(UserWarning, match="fewer than 10 rows with others.*: eve"):
         found = combine_annotators(frame)
     assert found.bias[2] == 0.0
     assert found.labels[3] == 3
+
+
+def test_probabilities_of_labels_are_by_cuts_and_noise():
+    bias, spread, distances = 0.3, 0.8, np.array([1.0, 2.0, 0.5])
+    annotator = np.r_[bias, np.log(spread), np.log(distances)]
+    cuts = np.r_[0.0, np.cumsum(distances)]
+    cuts += np.mean([0.5, 1.5, 2.5, 3.5]) - cuts.mean() - bias
+    noisy = np.arange(5)[:, None] + spread * norm.ppf((np.arange(4000) + 0.5) / 4000)
+    labels = np.searchsorted(cuts, noisy)
+    counted = np.array([np.bincount(row, minlength=5) for row in labels]) / 4000
+    np.testing.assert_allclose(scale.label_probabilities(annotator, 5), counted, atol=1e-3)
+    usual = scale.label_probabilities(scale.usual_annotator(5), 5)
+    assert (usual.argmax(axis=1) == np.arange(5)).all()
+    shares = np.full(5, 0.2)
+    np.testing.assert_allclose(scale.bias_and_spread(annotator, shares)[1], spread)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_slopes_by_differences(n_classes):
+    rng = np.random.default_rng(n_classes)
+    annotator = scale.usual_annotator(n_classes) + 0.3 * rng.normal(size=n_classes)
+    weights = rng.random((n_classes, n_classes))
+
+    def value(at):
+        return (weights * scale.label_probabilities(at, n_classes)).sum()
+
+    slopes = scale._probabilities_and_slopes(annotator, n_classes)[1]
+    exact = (weights * slopes).sum(axis=(1, 2))
+    np.testing.assert_allclose(exact, approx_fprime(annotator, value), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        scale._penalty_and_slope(annotator)[1],
+        -approx_fprime(annotator, scale.log_prior),
+        rtol=1e-4,
+        atol=1e-5,
+    )
 
 
 def test_probabilities_mean_what_they_say():

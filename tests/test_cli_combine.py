@@ -60,29 +60,48 @@ def test_labels_are_those_of_the_function_and_a_model_can_be_fitted(scans, tmp_p
     assert fitted.json["labeled"] == some.sum()
 
 
-def test_it_says_how_annotators_differ_and_how_sure_labels_are(scans, tmp_path):
+def test_it_says_how_annotators_differ(scans, tmp_path):
     path, frame, _ = scans
     asked = words(path, tmp_path / "c.parquet", "--target", "severity", "--order", ORDER)
     told = " ".join(done(*asked).out.split())
     expected = combine_annotators(frame[ANNOTATORS].replace("", None), classes=SEVERITIES)
-    assert f"│ ben │ {expected.n_labels[1]} │ {expected.bias[1]:+.2f} │" in told
-    labeled = expected.labels != None  # noqa: E711 (of each)
-    unsure = int((expected.probabilities[labeled].max(axis=1) < 0.8).sum())
-    assert f"{labeled.sum()} rows of 400 labelled" in told
-    assert f"{unsure} combined labels less than 80% probable" in told
-    assert pd.read_parquet(tmp_path / "c.parquet")["severity"].notna().sum() == labeled.sum()
+    ben = f"{expected.bias[1]:+.2f} │ {expected.spread[1]:.2f} │ {expected.agreement[1]:.0%}"
+    assert f"│ ben │ {expected.n_labels[1]} │ {ben} │" in told
+    n_labeled = int((frame[ANNOTATORS] != "").any(axis=1).sum())
+    assert f"{n_labeled} rows of 400 labelled" in told
+    assert "from the lowest: mild, moderate, severe" in told
+    assert pd.read_parquet(tmp_path / "c.parquet")["severity"].notna().sum() == n_labeled
+
+
+def test_marks_of_gaps_and_other_scales_are_told(tmp_path):
+    frame = pd.DataFrame({"x": range(60), "a": [1, 2, 3] * 20, "b": [1, 2, 3] * 20})
+    path = tmp_path / "t.csv"
+    asked = ("combine", path, "--annotators", "a,b", "--target", "y", "--out")
+    frame.assign(b=frame["b"].where(frame["x"] % 4 > 0, -1)).to_csv(path, index=False)
+    told = done(*asked, tmp_path / "1.csv", "--json").json
+    assert told["classes"] == [-1, 1, 2, 3]
+    assert any("-1 is taken as the lowest class" in note for note in told["notes"])
+    frame.assign(b=frame["b"] * 10).to_csv(path, index=False)
+    told = done(*asked, tmp_path / "2.csv", "--json").json
+    assert any("other annotator gives: 10, 20, 30. Is it" in note for note in told["notes"])
 
 
 def test_numbers_stay_numbers_and_marks_of_gaps_are_read(tmp_path):
     rng = np.random.default_rng(0)
     truth = rng.integers(1, 5, 80)
-    frame = pd.DataFrame({"x": truth, "a": truth, "b": truth}).astype({"b": "Int64"})
+    frame = pd.DataFrame({"x": truth, "a": truth, "b": truth}).astype({"a": "Int64", "b": "Int64"})
     frame["b"] = frame["b"].mask(rng.random(80) < 0.5, -1)
     frame.to_parquet(tmp_path / "t.parquet")
     asked = ("combine", tmp_path / "t.parquet", "--annotators", "a,b", "--target", "y")
     done(*asked, "--out", tmp_path / "out.parquet", "--missing-label", "-1")
     found = pd.read_parquet(tmp_path / "out.parquet")
     assert found["y"].tolist() == truth.tolist()
+    frame.loc[:2, ["a", "b"]] = pd.NA
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("combine", tmp_path / "t.csv", "--annotators", "a,b", "--target", "y")
+    done(*asked, "--out", tmp_path / "out.csv", "--missing-label", "-1")
+    found = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    assert found["y"].tolist() == ["", "", "", *truth[3:].astype(str)]
 
 
 def test_annotators_who_share_no_row_are_told(tmp_path):
@@ -92,7 +111,8 @@ def test_annotators_who_share_no_row_are_told(tmp_path):
     frame.loc[30:, ["a", "b"]] = pd.NA
     frame.to_csv(tmp_path / "t.csv", index=False)
     asked = ("combine", tmp_path / "t.csv", "--annotators", "a,b,eve", "--target", "y")
-    assert "share no row with another" in done(*asked, "--out", tmp_path / "out.csv").out
+    told = " ".join(done(*asked, "--out", tmp_path / "out.csv").out.split())
+    assert "share fewer than 10 rows with others" in told
     frame.loc[:20, "a"] = pd.NA
     frame.loc[21:, "b"] = pd.NA
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -109,6 +129,7 @@ def test_what_cannot_be_combined_is_refused(scans, tmp_path):
     assert "two different columns" in refused(2, *one, "anna")
     assert "two different columns" in refused(2, *one, "anna,anna")
     assert "Did you mean 'ben'" in refused(2, *one, "anna,bem")
+    assert "needs a name" in refused(2, *words(path, out, "--target", " "))
     assert "column 'age' already" in refused(2, *words(path, out, "--target", "age"))
     frame.assign(ben="").to_csv(tmp_path / "silent.csv", index=False)
     order = (*target, "--order", ORDER)

@@ -14,8 +14,6 @@ from . import _options as options
 if TYPE_CHECKING:
     from .._tables.target import Target
 
-_UNSURE = 0.8  # labels that are less probable are counted
-
 
 @console.command("combine")
 def combine(
@@ -37,13 +35,12 @@ def combine(
 ) -> None:
     """Combine the labels of several annotators into one for each row.
 
-    Each annotator has a bias, how many classes higher than the others they label on average, and a
+    Each annotator has a bias, how many classes higher than the combined labels they label, and a
     spread, how many classes their labels scatter; labels of those who scatter little count more.
-    Both are seen in rows that two annotators or more have labelled, so some rows must be. Who
-    labels which rows need not be left to chance.
+    Both are seen in rows that two annotators or more have labelled: half of the rows, better all.
 
     The file has the table's columns but those of the annotators, which a model must not learn from,
-    and the combined label, empty where a row has none.
+    and at the end the combined label, empty where a row has none.
 
     Examples:
 
@@ -53,6 +50,7 @@ def combine(
     """
     import pandas as pd
 
+    from .._tables.missing_codes import code_note
     from .._tables.reading import open_table
     from .._tables.target import read_target, reading_notes
     from .._tables.writing import check_table_output, write_table
@@ -64,45 +62,49 @@ def combine(
     file = open_table(data, encoding, sheet)
     names = _annotators(annotators, target, file.columns())
     frame = file.read()
-    cells = pd.concat([frame[name] for name in names], ignore_index=True).rename(target)
+    together = ", ".join(names)
+    cells = pd.concat([frame[name] for name in names], ignore_index=True).rename(together)
     read = read_target(cells, options.split_list(order), missing_label, decimal=decimal)
     _check_labels(read, names)
-    notes = reading_notes(read, target)
+    notes = reading_notes(read, together)
+    if order is None and missing_label is None:
+        notes.extend(filter(None, [code_note(read.classes, read.counts, len(cells))]))
     labels = pd.DataFrame(read.labels.reshape(len(names), -1).T, columns=names)
     with console.collect_warnings(notes):
         found = combine_annotators(labels, classes=read.classes)
-    write_table(frame.drop(columns=names).assign(**{target: found.labels}), out, force)
+    combined = pd.Series(found.labels.tolist(), dtype=object)
+    if not isinstance(read.classes[0], str):
+        combined = combined.astype("Int64" if isinstance(read.classes[0], int) else float)
+    write_table(frame.drop(columns=names).assign(**{target: combined}), out, force)
     counts = labels.notna().sum(axis=1)
-    by_annotator = list(zip(names, found.n_labels.tolist(), found.bias, found.spread, strict=True))
-    surest = found.probabilities[counts > 0].max(axis=1)
-    n_unsure = int((surest < _UNSURE).sum())
+    keys = ("annotator", "labels", "bias", "spread", "as_combined")
+    figures = (found.n_labels.tolist(), found.bias, found.spread, found.agreement)
+    rows = [dict(zip(keys, each, strict=True)) for each in zip(names, *figures, strict=True)]
+    n_labeled, n_several = int((counts > 0).sum()), int((counts > 1).sum())
     if as_json:
-        keys = ("annotator", "labels", "bias", "spread")
         console.print_json(
             {
                 "rows": len(frame),
-                "labeled": len(surest),
-                "by_two_or_more": int((counts > 1).sum()),
+                "labeled": n_labeled,
+                "by_two_or_more": n_several,
                 "classes": read.classes,
-                "annotators": [dict(zip(keys, each, strict=True)) for each in by_annotator],
-                "less_than_80_percent_probable": n_unsure,
+                "annotators": rows,
                 "notes": notes,
                 "file": str(out),
             }
         )
         return
     console.print_table(
-        f"{pluralize(len(names), 'annotator')}, compared with each other, in classes",
-        ["annotator", "labels", "bias", "spread"],
+        f"{pluralize(len(names), 'annotator')}, compared with the combined labels",
+        ["annotator", "labels", "bias", "spread", "as combined"],
         [
-            [name, f"{n_labels:,}", f"{bias:+.2f}", f"{spread:.2f}"]
-            for name, n_labels, bias, spread in by_annotator
+            [name, f"{n_labels:,}", f"{bias:+.2f}", f"{spread:.2f}", f"{agreement:.0%}"]
+            for name, n_labels, bias, spread, agreement in (row.values() for row in rows)
         ],
     )
     console.print_line(
-        f"{pluralize(len(surest), 'row')} of {len(frame):,} labelled, "
-        f"{(counts > 1).sum():,} by two annotators or more. "
-        f"{pluralize(n_unsure, 'combined label')} less than {_UNSURE:.0%} probable."
+        f"{pluralize(n_labeled, 'row')} of {len(frame):,} labelled, {n_several:,} by two "
+        f"annotators or more. Classes, from the lowest: {join_names(read.classes)}."
     )
     console.print_notes(notes)
     console.print_line(f"Combined: {out}")
@@ -117,6 +119,8 @@ def _annotators(given: str, target: str, columns: list[str]) -> list[str]:
         check_column(name, columns, "--annotators")
     if len(names) < 2 or len(set(names)) < len(names):
         raise console.UsageError("--annotators: name two different columns or more, as in a,b,c.")
+    if not target.strip():
+        raise console.UsageError("--target: the column needs a name.")
     if target in columns:
         raise console.UsageError(
             f"The table has a column {target!r} already. Name another by --target, or rename it."

@@ -1,10 +1,8 @@
 """One label from those of several annotators, by how they use the scale.
 
-An annotator with bias b and spread s gives a row of the true class z the class at which
-z + b + s ε lies, with ε standard normal, and the outermost classes beyond the ends. Biases,
-spreads and class shares are found by EM, with weak priors so that few labels suffice: biases and
-spreads from rows that two annotators or more have labelled, and class shares for each set of
-annotators apart, since rows may have been dealt to them by their class.
+How each annotator cuts the scale and scatters, and the class shares, are found by EM: annotators
+from the rows that two or more have labelled, and class shares for each set of annotators apart,
+since rows may have been dealt to them by their class.
 """
 
 from __future__ import annotations
@@ -14,20 +12,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import ndtr
+from scipy.stats import spearmanr
 
 from .._decide import best_classes
 from .._rows.labels import encode_labels
-from .._utils.text import join_names
+from .._utils.text import as_written, join_names
 from .._utils.typing import Array, Codes
 from .._utils.warning import warn_caller
+from ._annotator_scale import (
+    bias_and_spread,
+    fit_annotator,
+    label_probabilities,
+    log_prior,
+    usual_annotator,
+)
 
-_TOLERANCE, _MOST_ROUNDS = 1e-3, 200
-_BIAS_DEVIATION = 1.0  # of the prior of biases, in classes
-_SPREAD, _SPREAD_DEVIATION = 0.6, 1.0  # median and log-deviation of the prior of spreads
+_TOLERANCE, _MOST_ROUNDS = 3e-3, 200
+_REFERENCES = 3  # annotators whose labels are one of the starts each
 _ROWS_OF_ALL = 10.0  # so many rows' worth do the shares of all count in those of few
-_LEAST = 1e-12
+_FEW_SHARED = 10  # rows that say little of an annotator's bias
+_REVERSED = -0.3  # rank correlation with the combined labels
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,15 @@ class CombinedLabels:
     labels : array of shape (n,)
         The median class by the annotators' labels; None where a row has none.
     probabilities : array of shape (n, K)
-        Of the true classes; of a row without labels, the class shares.
+        Of the true classes, as if biases and spreads were known exactly, so that they are somewhat
+        too sure; of a row without labels, the class shares.
     classes : array of shape (K,)
     bias : array of shape (n_annotators,)
-        How many classes too high each annotator labels on average, compared with the others.
+        How many classes higher than the combined labels each annotator labels.
     spread : array of shape (n_annotators,)
         Standard deviation of their labels, in classes, before these are rounded.
+    agreement : array of shape (n_annotators,)
+        Share of their labels that are the combined ones.
     n_labels : array of int of shape (n_annotators,)
     """
 
@@ -53,6 +60,7 @@ class CombinedLabels:
     classes: NDArray[Any]
     bias: Array
     spread: Array
+    agreement: Array
     n_labels: Codes
 
 
@@ -79,72 +87,138 @@ def combine_annotators(Y: Any, *, classes: Any = None) -> CombinedLabels:
     >>> found = combine_annotators(Y)
     >>> found.labels[:6]
     array([1, 2, 3, 2, 1, 4], dtype=object)
-    >>> found.bias.round(1)  # the third is almost one class higher than the others
-    array([-0.3, -0.3,  0.5])
+    >>> found.bias.round(1)[2]  # the third labels higher than the combined labels are
+    np.float64(0.6)
     """
     codes, ordered = _encode(Y, classes)
-    n_classes, n_annotators = len(ordered), codes.shape[1]
     given = codes >= 0
     # Only where two annotators have labelled a row can it be seen how they differ.
-    n_given = given.sum(axis=1)
-    is_labeled, is_shared = n_given > 0, n_given > 1
+    is_shared = given.sum(axis=1) > 1
     n_shared = given[is_shared].sum(axis=0)
-    _check_shared(n_shared, Y)
-    dealt = np.unique(given, axis=0, return_inverse=True)[1].ravel()
-    bias, spread = np.zeros(n_annotators), np.full(n_annotators, _SPREAD)
-    posterior = np.zeros((len(codes), n_classes))
-    for column in codes.T:
-        posterior[column >= 0] += np.eye(n_classes)[column[column >= 0]]
-    shares = _shares(posterior, dealt, is_labeled)
-    for _ in range(_MOST_ROUNDS):
-        posterior = _posterior(codes, shares[dealt], bias, spread)
-        before = np.r_[bias, spread, shares.ravel()]
-        shares = _shares(posterior, dealt, is_labeled)
-        for annotator in np.flatnonzero(n_shared):
-            bias[annotator], spread[annotator] = _annotator(
-                codes[is_shared, annotator],
-                posterior[is_shared],
-                bias[annotator],
-                spread[annotator],
-            )
-        # All cannot be too high: they make the scale.
-        bias[n_shared > 0] -= np.average(bias, weights=n_shared)
-        if np.abs(np.r_[bias, spread, shares.ravel()] - before).max() < _TOLERANCE:
-            break
-    posterior = _posterior(codes, shares[dealt], bias, spread)
-    labels = ordered[best_classes(posterior, "absolute")].astype(object)
-    labels[~is_labeled] = None
-    return CombinedLabels(labels, posterior, ordered, bias, spread, given.sum(axis=0))
-
-
-def _check_shared(n_shared: Codes, Y: Any) -> None:
-    """Raise where no two annotators share a row, and warn of those who share none."""
     if not n_shared.any():
         raise ValueError(
-            "No row of Y has labels of two annotators, so it cannot be seen how they differ. Let "
-            "some rows be labelled by two, or take each row's only label as it is."
+            "No row has labels of two annotators, so it cannot be seen how they differ. Let some "
+            "rows be labelled by two, or take each row's only label as it is."
         )
-    names = list(getattr(Y, "columns", range(len(n_shared))))
-    alone = [names[annotator] for annotator in np.flatnonzero(n_shared == 0)]
-    if alone:
+    starts = [None, *np.argsort(-n_shared, kind="stable")[:_REFERENCES]]
+    searches = [_Search(codes, len(ordered), is_shared, start) for start in starts]
+    for search in searches:
+        search.run()
+    best = max(searches, key=lambda search: search.log_likelihood)
+    medians = best_classes(best.posterior, "absolute")
+    labels = ordered[medians].astype(object)
+    labels[~given.any(axis=1)] = None
+    overall = best.posterior[given.any(axis=1)].mean(axis=0)
+    bias, spread = np.transpose([bias_and_spread(each, overall) for each in best.annotators])
+    names = list(getattr(Y, "columns", range(codes.shape[1])))
+    _warn(names, codes, n_shared, medians, ordered)
+    agreement = ((codes == medians[:, None]) & given).sum(axis=0) / given.sum(axis=0)
+    return CombinedLabels(
+        labels, best.posterior, ordered, bias, spread, agreement, given.sum(axis=0)
+    )
+
+
+class _Search:
+    """EM for what annotators do and which classes rows have, from one start.
+
+    The start is where all labels of a row count the same, or those of one annotator alone.
+    """
+
+    def __init__(self, codes: Codes, n_classes: int, is_shared: NDArray[np.bool_], start: Any):
+        self._codes, self._given, self._is_shared = codes, codes >= 0, is_shared
+        self._n_classes = n_classes
+        # Rows that the same annotators have labelled.
+        self._dealt = np.unique(self._given, axis=0, return_inverse=True)[1].ravel()
+        self.annotators = np.tile(usual_annotator(n_classes), (codes.shape[1], 1))
+        of_labels = np.eye(n_classes)
+        votes = np.zeros((len(codes), n_classes))
+        for column in codes.T:
+            votes[column >= 0] += of_labels[column[column >= 0]]
+        self.posterior = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1.0)
+        self.log_likelihood = -np.inf
+        if start is None:
+            self._weigh_classes(self._class_shares())
+        else:
+            known = self._given[:, start]
+            self.posterior[known] = of_labels[codes[known, start]]
+
+    def run(self) -> None:
+        for _ in range(_MOST_ROUNDS):
+            before = self.log_likelihood
+            shares = self._class_shares()
+            for annotator, column in enumerate(self._codes.T):
+                rows = self._is_shared & self._given[:, annotator]
+                if rows.any():
+                    counts = np.zeros((self._n_classes, self._n_classes))
+                    np.add.at(counts.T, column[rows], self.posterior[rows])
+                    fitted = fit_annotator(counts, self.annotators[annotator])
+                    self.annotators[annotator] = fitted
+            self._weigh_classes(shares)
+            if self.log_likelihood < before + _TOLERANCE:
+                break
+
+    def _class_shares(self) -> Array:
+        """Of the rows of each set of annotators, drawn to those of all labelled rows.
+
+        Rows need not be dealt at random: where one annotator has the severe cases, their labels are
+        high because the rows are, and not by a bias.
+        """
+        is_labeled = self._given.any(axis=1)
+        counts = np.zeros((self._dealt.max() + 1, self._n_classes))
+        np.add.at(counts, self._dealt[is_labeled], self.posterior[is_labeled])
+        overall = counts.sum(axis=0) + 1.0
+        counts += _ROWS_OF_ALL * overall / overall.sum()
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def _weigh_classes(self, shares: Array) -> None:
+        """P(true class | labels) of each row, and how likely all labels are."""
+        total = np.log(shares)[self._dealt]
+        for annotator, column in zip(self.annotators, self._codes.T, strict=True):
+            given = column >= 0
+            table = np.log(label_probabilities(annotator, self._n_classes))
+            total[given] += table[:, column[given]].T
+        highest = total.max(axis=1, keepdims=True)
+        weights = np.exp(total - highest)
+        sums = weights.sum(axis=1, keepdims=True)
+        self.posterior = weights / sums
+        self.log_likelihood = float((np.log(sums) + highest).sum())
+        self.log_likelihood += sum(map(log_prior, self.annotators))
+
+
+def _warn(
+    names: list[Any], codes: Codes, n_shared: Codes, combined: Codes, classes: NDArray[Any]
+) -> None:
+    """Say which annotators may not be what they are taken for."""
+    few = [name for name, n in zip(names, n_shared, strict=True) if n < _FEW_SHARED]
+    if few:
         warn_caller(
-            "These annotators share no row with another, so their bias and spread are not known, "
-            f"and taken as usual: {join_names(alone)}.",
+            f"These annotators share fewer than {_FEW_SHARED} rows with others, so little is known "
+            f"of their bias and spread, and they count as usual ones: {join_names(few)}.",
             UserWarning,
         )
+    for annotator, (name, column) in enumerate(zip(names, codes.T, strict=True)):
+        given = column >= 0
+        others = np.delete(codes, annotator, axis=1)
+        alone = np.setdiff1d(column[given], others[others >= 0])
+        if np.isin(column[given], alone).mean() > 0.5:
+            warn_caller(
+                f"Most labels of {name} are classes that no other annotator gives: "
+                f"{join_names(as_written(classes[alone].tolist()).strip('[]').split(', '))}. Is it "
+                "the same scale?",
+                UserWarning,
+            )
+        elif n_shared[annotator] >= _FEW_SHARED and _is_reversed(column[given], combined[given]):
+            warn_caller(
+                f"Labels of {name} are low where those of the others are high. Do they count from "
+                "the other end? If so, turn them round, or leave them out.",
+                UserWarning,
+            )
 
 
-def _shares(posterior: Array, dealt: Codes, is_labeled: NDArray[np.bool_]) -> Array:
-    """Class shares of the rows of each set of annotators, drawn to those of all labelled rows.
-
-    Rows need not be dealt at random: where one annotator has the severe cases, their labels are
-    high because the rows are, and not by a bias.
-    """
-    counts = np.zeros((dealt.max() + 1, posterior.shape[1]))
-    np.add.at(counts, dealt[is_labeled], posterior[is_labeled])
-    overall = counts.sum(axis=0) + 1.0
-    counts += _ROWS_OF_ALL * overall / overall.sum()
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+def _is_reversed(column: Codes, combined: Codes) -> bool:
+    if min(np.ptp(column), np.ptp(combined)) == 0:
+        return False
+    return bool(spearmanr(column, combined).statistic < _REVERSED)
 
 
 def _encode(Y: Any, classes: Any) -> tuple[Codes, NDArray[Any]]:
@@ -165,39 +239,3 @@ def _encode(Y: Any, classes: Any) -> tuple[Codes, NDArray[Any]]:
     if len(silent):
         raise ValueError(f"Column {silent[0]} of Y has no label. Leave it out.")
     return codes, encoded.classes
-
-
-def _likelihoods(n_classes: int, bias: float, spread: float) -> Array:
-    """P(label | true class): (true class, label)."""
-    places = np.arange(n_classes)
-    cuts = ndtr((places[:-1] + 0.5 - places[:, None] - bias) / spread)
-    ends = np.zeros((n_classes, 1)), np.ones((n_classes, 1))
-    return np.maximum(np.diff(np.hstack([ends[0], cuts, ends[1]]), axis=1), _LEAST)
-
-
-def _posterior(codes: Codes, shares: Array, bias: Array, spread: Array) -> Array:
-    """P(true class | labels) of each row, by the class shares of its like."""
-    total = np.log(shares)
-    for annotator, column in enumerate(codes.T):
-        given = column >= 0
-        table = np.log(_likelihoods(shares.shape[1], bias[annotator], spread[annotator]))
-        total[given] += table[:, column[given]].T
-    total = np.exp(total - total.max(axis=1, keepdims=True))
-    return np.asarray(total / total.sum(axis=1, keepdims=True))
-
-
-def _annotator(column: Codes, posterior: Array, bias: float, spread: float) -> tuple[float, float]:
-    """Bias and spread that fit an annotator's labels best, given what the true classes may be."""
-    given, n_classes = column >= 0, posterior.shape[1]
-    counts = np.array(
-        [posterior[given & (column == code)].sum(axis=0) for code in range(n_classes)]
-    ).T
-
-    def loss(at: Array) -> float:
-        likelihoods = _likelihoods(n_classes, at[0], np.exp(at[1]))
-        prior = (at[0] / _BIAS_DEVIATION) ** 2
-        prior += ((at[1] - np.log(_SPREAD)) / _SPREAD_DEVIATION) ** 2
-        return float(prior / 2 - (counts * np.log(likelihoods)).sum())
-
-    found = minimize(loss, [bias, np.log(spread)], method="Nelder-Mead", options={"xatol": 1e-4})
-    return float(found.x[0]), float(np.exp(found.x[1]))
