@@ -159,6 +159,12 @@ def test_a_class_may_have_the_name_of_a_key(table, monkeypatch):
     assert labels(table)[3] == "q"
 
 
+def test_a_class_may_be_called_none(table, monkeypatch):
+    monkeypatch.setattr("builtins.input", scripted(["None", "Mild", "q"]))
+    asked = ("label", table, "--target", "quality", "--order", "None,Mild,Severe")
+    assert "2 labels given, 1 row left" in semiordinal(*asked).out
+
+
 def test_intervals_of_classes_are_typed_by_their_ends(table, monkeypatch):
     answers = ["5..3", "3..9", "..", "4 .. 5", "..4", "3..", "q"]
     monkeypatch.setattr("builtins.input", scripted(answers))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from .._utils.files import atomic_write, check_output
@@ -23,9 +24,17 @@ class LabelFile:
     target : str
         Column of the labels, which may be empty.
     encoding : str
+    classes : collection of str
+        Labels that are not missing, even if they are words such as ``None``.
     """
 
-    def __init__(self, path: Path, target: str, encoding: str = "utf-8"):
+    def __init__(
+        self,
+        path: Path,
+        target: str,
+        encoding: str = "utf-8",
+        classes: Collection[str] = (),
+    ):
         if path.suffix.lower() not in _SUFFIXES:
             raise TableError(f"{str(path)!r} must be a CSV file: labels are typed into its cells.")
         check_output(path, force=True)
@@ -36,6 +45,8 @@ class LabelFile:
         self._encoding = encoding
         if path.read_bytes().startswith(_MARK):
             self._encoding = "utf-8-sig"
+        named = {name.casefold() for name in classes}
+        self._missing = {word for word in MISSING_WORDS if word.casefold() not in named}
         self._column = self.names.index(target)
         self._delimiter = file.delimiter
         with path.open(encoding=self._encoding, newline="") as stream:
@@ -50,7 +61,7 @@ class LabelFile:
     def label(self, row: int) -> str:
         """The label of a row, empty for none."""
         text = self.rows[row][self._column].strip()
-        return "" if is_gap(text, MISSING_WORDS) else text
+        return "" if is_gap(text, self._missing) else text
 
     def unlabeled(self) -> list[int]:
         """Rows without a label."""

@@ -85,13 +85,13 @@ def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     ["'=cmd()", '-5', 'a']
     """
     safe = {
-        _escape_cell(name): frame[name].map(_escape_cell) if is_text(frame[name]) else frame[name]
+        escape_cell(name): frame[name].map(escape_cell) if is_text(frame[name]) else frame[name]
         for name in frame.columns
     }
     return pd.DataFrame(safe, index=frame.index)
 
 
-def _escape_cell(cell: Any) -> Any:
+def escape_cell(cell: Any) -> Any:
     if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS):
         return cell
     try:

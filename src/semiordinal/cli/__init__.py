@@ -7,6 +7,7 @@ from . import _evaluate  # noqa: F401, isort: skip
 from . import _shares  # noqa: F401, isort: skip
 from . import _next  # noqa: F401, isort: skip
 from . import _label  # noqa: F401, isort: skip
+from . import _merge  # noqa: F401, isort: skip
 from . import _combine  # noqa: F401, isort: skip
 from . import _plan  # noqa: F401, isort: skip
 from . import _doubt  # noqa: F401, isort: skip

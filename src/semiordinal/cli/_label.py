@@ -57,7 +57,7 @@ def label(
     target, classes = _target_and_classes(target, options.split_list(order), model)
     if str(file) == "-":
         raise console.UsageError("Labels are written to the file that is read: name one.")
-    labels = LabelFile(file, target, encoding)
+    labels = LabelFile(file, target, encoding, classes)
     hidden = () if show_prediction else _HIDDEN
     n_labeled = _Session(labels, classes, hidden).run()
     left = len(labels.unlabeled())
