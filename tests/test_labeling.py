@@ -200,24 +200,37 @@ def test_labels_that_are_chosen_beat_random_ones():
     assert fall.mean() > 2 * fall.std() / np.sqrt(len(fall))
 
 
+def said_of_border(names, probabilities):
+    """By the definition: the border where the model is least sure of the side."""
+    below = [sum(probabilities[: k + 1]) for k in range(len(names) - 1)]
+    border = min(range(len(below)), key=lambda k: abs(below[k] - 0.5))
+    pair = probabilities[border : border + 2]
+    others = [p for k, p in enumerate(probabilities) if k not in (border, border + 1)]
+    if abs(below[border] - 0.5) >= 0.15:
+        return f"nearer than most to the border between {names[border]} and {names[border + 1]}"
+    if min(pair) >= max(probabilities) / 2 and max(others) <= max(probabilities) / 2:
+        return f"a close call between {names[border]} and {names[border + 1]}"
+    lower = f"{names[border]} or lower" if border else str(names[0])
+    higher = f"{names[border + 1]} or higher" if border < len(names) - 2 else str(names[-1])
+    return f"about as likely {lower} as {higher}"
+
+
 def test_reasons_are_true(fitted):
     model, X, y = fitted
-    found = suggest(model, X, 20, y=y, random_share=0)
-    Z, cumulative = standardized(X), model.predict_cumulative(X)
+    found = suggest(model, X, 40, y=y, random_share=0)
+    Z, probabilities = standardized(X), model.predict_proba(X)
     distances = cdist(Z[20:], Z[:20]).min(axis=1)
     nearest = cdist(Z[20:], Z[found.positions]).argmin(axis=1)
     for place, (row, reason) in enumerate(zip(found.positions, found.reasons, strict=True)):
-        share = np.mean(distances < distances[row - 20])
-        assert ("unlike anything labelled" in reason) == (share > 0.95)
-        border = np.abs(cumulative[row] - 0.5).argmin()
-        is_even = abs(cumulative[row, border] - 0.5) < 0.15
-        assert (f"between {border} and {border + 1}" in reason) == is_even
+        nearer = np.mean(distances < distances[row - 20])
+        said = f"further from all labels than {int(100 * nearer)}% of unlabelled rows"
+        assert (said in reason) == ("further" in reason) == (nearer > 0.95)
+        assert said_of_border(range(4), probabilities[row]) in reason
         share = np.mean(nearest == place)
-        assert (f"nearest of these to {share:.0%} of the unlabelled rows" in reason) == (
-            share >= 0.01
-        )
-    assert any("unlike" in reason for reason in found.reasons)
-    assert any("between" in reason for reason in found.reasons)
+        said = f"nearest row of this batch to {share:.0%} of the unlabelled rows"
+        assert (said in reason) == ("nearest row" in reason) == (share >= 0.01)
+    for words in ("further", "nearer than most", "close call", "nearest row"):
+        assert any(words in reason for reason in found.reasons)
     np.testing.assert_array_equal(found.predicted, model.predict(X[found.positions]))
     sets = model.predict_set(X[found.positions], 0.9)
     np.testing.assert_array_equal(np.c_[found.lowest, found.highest], sets)
@@ -263,6 +276,15 @@ def test_many_rows_are_sampled(fitted, monkeypatch):
     found = {tuple(suggest(model, X, 5, y=y, random_state=s).positions) for s in range(3)}
     assert len(found) == 3
     assert len(suggest(model, X, 100, y=y).positions) == 100
+
+
+def test_copies_of_labelled_rows_are_not_far_from_labels(fitted, monkeypatch):
+    """Though only some of the labelled rows are looked at in choosing."""
+    monkeypatch.setattr("semiordinal.labeling._suggest._MOST_LABELED", 30)
+    model, X, _ = fitted
+    y = np.where(np.arange(600) < 300, 1.0, np.nan)
+    found = suggest(model, np.vstack([X, X]), 20, y=y)
+    assert not any("further" in reason for reason in found.reasons)
 
 
 def test_what_cannot_be_done_is_said(fitted):

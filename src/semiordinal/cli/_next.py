@@ -55,8 +55,8 @@ def next_rows(
 
     The file has the number of each row in the table, from 1, an empty cell for its class, whether
     the row was chosen or drawn at random (for the option --chosen of fit), what the model predicts,
-    between which classes the true one lies in 90 % of rows, why it is asked for, and the
-    table's columns.
+    between which classes the true one lies in 90 % of all rows (of chosen ones, which are harder,
+    in fewer), why it is asked for, and the table's columns.
 
     Examples:
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.utils import _safe_indexing, check_random_state
 
 from .._utils.checks import check_count, check_number
@@ -16,14 +15,12 @@ from .._utils.text import class_names
 from .._utils.typing import Array, Codes
 from ._models import ModelRows, cumulative_or_none, label_codes, model_rows
 from ._places import standardized, with_positions
+from ._reasons import explain
 from ._uncertainty import Uncertainty
 
 _MOST_CANDIDATES, _MOST_LABELED, _MOST_TARGETS = 5000, 1000, 2000
 _LEVEL = 0.9  # of prediction sets
 DRAWN = "drawn at random"
-_FAR = 0.95  # further from the labels than so many unlabelled rows is "unlike"
-_LEAST_SHARE = 0.01  # of rows that a row is nearest to, to be worth a word
-_EVEN = 0.15  # how far from one half the odds of two neighbouring classes may be
 _NEAREST = 1 / 3  # of the unlabelled rows, those nearest to a border between classes
 
 
@@ -38,8 +35,8 @@ class Suggestions:
     predicted : array of shape (n,)
         The class that the model predicts for each.
     lowest, highest : arrays of shape (n,) or None
-        Between which classes the true one lies in 90 % of rows; None where the model holds no
-        labelled rows out, by which that is known.
+        Between which classes the true one lies in 90 % of all rows; of chosen ones, which are
+        harder, in fewer. None where the model holds no labelled rows out, by which that is known.
     is_random : array of bool of shape (n,)
         Which of them were drawn at random from all rows without a label.
     reasons : list of str
@@ -123,12 +120,18 @@ def suggest(
             f"n={n} must be at most the number of rows of X without a label, {len(unlabeled)}."
         )
     considered = _draw(random, unlabeled, max(_MOST_CANDIDATES, n))
-    labeled = _draw(random, np.flatnonzero(codes != -1), _MOST_LABELED)
-    used = np.r_[labeled, considered]
+    labeled = np.flatnonzero(codes != -1)
+    labeled_places, free_places = np.split(
+        standardized(_safe_indexing(rows.X, np.r_[labeled, considered])), [len(labeled)]
+    )
+    known = _draw(random, np.arange(len(labeled)), _MOST_LABELED)
+    used, places = (
+        np.r_[labeled[known], considered],
+        np.vstack([labeled_places[known], free_places]),
+    )
     rows = ModelRows(rows.model, _safe_indexing(rows.X, used))
-    n_labeled = len(labeled)
+    n_labeled = len(known)
     free = np.arange(n_labeled, len(used))
-    places = standardized(rows.X)
     cumulative = cumulative_or_none(rows)
     targets = _draw(random, np.arange(len(used)), _MOST_TARGETS)
     drawn = _spread_draw(random, free, cumulative, _n_random(n, random_share))
@@ -138,7 +141,9 @@ def suggest(
     chosen = _choose(uncertainty, candidates, drawn, n)
     is_random = np.isin(chosen, drawn)
     picked = ModelRows(rows.model, _safe_indexing(rows.X, chosen))
-    reasons = _reasons(picked.classes, places, n_labeled, chosen, free, cumulative)
+    of_chosen = None if cumulative is None else cumulative[chosen]
+    names = class_names(picked.classes)
+    reasons = explain(names, places[chosen], labeled_places, free_places, of_chosen)
     lowest, highest = _sets(picked)
     return Suggestions(
         used[chosen],
@@ -208,40 +213,3 @@ def _sets(rows: ModelRows) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
         warnings.simplefilter("ignore", UserWarning)  # with few labels sets are all classes
         ends = rows.model.predict_set(rows.X, _LEVEL)
     return ends[:, 0], ends[:, 1]
-
-
-def _reasons(
-    classes: NDArray[Any],
-    places: Array,
-    n_labeled: int,
-    chosen: NDArray[np.intp],
-    targets: Codes,
-    cumulative: Array | None,
-) -> list[str]:
-    """What holds of each chosen row, in words."""
-    names = class_names(classes)
-    shares = _shares_nearest(places, chosen, targets)
-    further = np.zeros(len(chosen))
-    if n_labeled:
-        nearest = cdist(places[[*chosen, *targets]], places[:n_labeled]).min(axis=1)
-        of_targets = np.sort(nearest[len(chosen) :])
-        further = np.searchsorted(of_targets, nearest[: len(chosen)]) / len(targets)
-    reasons = []
-    for row, share, beyond in zip(chosen, shares, further, strict=True):
-        parts = []
-        if beyond > _FAR:
-            parts.append("unlike anything labelled")
-        if cumulative is not None:
-            border = int(np.abs(cumulative[row] - 0.5).argmin())
-            if abs(cumulative[row, border] - 0.5) < _EVEN:
-                parts.append(f"a close call between {names[border]} and {names[border + 1]}")
-        if share >= _LEAST_SHARE:
-            parts.append(f"nearest of these to {share:.0%} of the unlabelled rows")
-        reasons.append("; ".join(parts) or "like rows of which labels tell little so far")
-    return reasons
-
-
-def _shares_nearest(places: Array, chosen: NDArray[np.intp], targets: Codes) -> Array:
-    """Of which share of the rows each chosen one is the nearest of the batch."""
-    nearest = cdist(places[targets], places[chosen]).argmin(axis=1)
-    return np.bincount(nearest, minlength=len(chosen)) / len(targets)
