@@ -72,6 +72,24 @@ def test_parquet_with_numbers_and_another_column_of_labels(tmp_path):
     assert found.dropna().tolist() == [3, 4]
 
 
+def test_labels_from_label_studio(tmp_path):
+    """The export is as label-studio-sdk 2.1.2 writes it for tasks of next; the table has an id."""
+    (tmp_path / "wine.csv").write_text("id,age,quality\nP1,4,mild\nP2,5,\n")
+    header = "annotation_id,annotator,cells,chosen,class,created_at,id,lead_time,prediction,row"
+    line = '1,"a@b.c","{""age"": ""5"", ""id"": ""P2""}","yes","severe","2026-01-01",7,1.0,"mild",2'
+    export = tmp_path / "export.csv"
+    export.write_text(f"{header}\n{line}\n")
+    asked = words(tmp_path, "--labels", "class", labeled="export.csv")
+    done(*asked)
+    assert (tmp_path / "new.csv").read_text() == (
+        "id,age,quality,chosen\nP1,4,mild,\nP2,5,severe,yes\n"
+    )
+    export.write_text(f"{header}\n{line}\n".replace("P2", "P1").replace('""5""', '""4""'))
+    assert "Row 2 is not the same" in refused(1, *asked, "--force")
+    export.write_text(f"{header}\n{line}\n".replace("{", "["))
+    assert "not as Label Studio writes it" in refused(1, *asked, "--force")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from numbers import Real
 
 import numpy as np
@@ -13,6 +14,7 @@ from .reading import TableError
 from .writing import escape_cell
 
 ROW, CHOSEN = "row", "chosen"
+_CELLS = "cells"  # of Label Studio's tasks
 _MOST = 0.5  # of a row's cells that may differ
 
 
@@ -37,9 +39,10 @@ def merge_labels(
     given = _texts(labeled[labels])
     labeled, given = labeled[given != ""], given[given != ""]
     rows = _row_numbers(labeled, len(table))
+    shown = _shown_cells(labeled, table)
     own = (ROW, CHOSEN, target, labels)
-    shared = [name for name in labeled if name in table and name not in own]
-    of_columns = [_differ(labeled[name], table[name].iloc[rows]) for name in shared]
+    shared = [name for name in shown if name in table and name not in own]
+    of_columns = [_differ(shown[name], table[name].iloc[rows]) for name in shared]
     # A spreadsheet may have written some numbers or dates in its own way.
     is_other_row = np.mean(of_columns, axis=0) > _MOST if shared else np.zeros(len(rows), bool)
     if is_other_row.any():
@@ -47,7 +50,7 @@ def merge_labels(
         name = shared[int(np.argmax([column[at] for column in of_columns]))]
         raise TableError(
             f"Row {rows[at] + 1} is not the same in both tables: {name!r} is "
-            f"{table[name].iloc[rows[at]]!r} and {labeled[name].iloc[at]!r}. Give the table that "
+            f"{table[name].iloc[rows[at]]!r} and {shown[name].iloc[at]!r}. Give the table that "
             "the rows were chosen from."
         )
     before = _texts(table[target].iloc[rows])
@@ -82,6 +85,17 @@ def _row_numbers(labeled: pd.DataFrame, n_rows: int) -> NDArray[np.intp]:
     if len(twice):
         raise TableError(f"Rows are labelled twice: {join_names(twice + 1)}.")
     return rows
+
+
+def _shown_cells(labeled: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Cells of the rows as whoever labelled them saw them: of Label Studio, in one JSON object."""
+    if _CELLS not in labeled or _CELLS in table:
+        return labeled
+    try:
+        shown = [dict(json.loads(cells)) for cells in labeled[_CELLS]]
+    except (TypeError, ValueError) as error:
+        raise TableError(f"The column {_CELLS!r} is not as Label Studio writes it.") from error
+    return pd.DataFrame(shown, index=labeled.index)
 
 
 def _differ(column: pd.Series, other: pd.Series) -> NDArray[np.bool_]:
