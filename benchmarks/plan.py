@@ -61,7 +61,7 @@ def record(data: Path, name: str, n_labels: int, repetition: int, kind: str) -> 
     codes = label_codes(of_model.classes, rows["y"], len(rows["y"]))
     judged = np.flatnonzero(codes >= 0)
     settings = ("MAE", n_repeats, check_random_state(0), False)
-    curve = learning_curve(of_model, codes, judged, None, *settings)
+    curve = learning_curve(of_model, codes, rows["y"], judged, None, *settings)
     arrays = {"sizes": curve.sizes, "losses": curve.losses, "constant": curve.constant}
     return {**arrays, "n": n_labels, "true": json.dumps(true)}
 

@@ -158,13 +158,27 @@ def test_forecasts_are_compared_with_what_was_measured(tmp_path, monkeypatch, ca
     assert "| all of sets kept back | 1 | 100% |" in printed
 
 
+def test_a_case_of_the_plan_benchmark_is_run(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    table = pd.DataFrame(X).assign(y=np.digitize(X[:, 0] + 0.5 * rng.normal(size=400), [-0.5, 0.5]))
+    table.to_csv(tmp_path / "made.csv.gz", index=False)
+    monkeypatch.setitem(plans.MODELS, "linear", (plans.LinearOrdinalClassifierCV, 1))
+    found = plans.record(tmp_path, "made", 40, 0, "linear")
+    np.savez(tmp_path / "linear-40-0-made.npz", **found)
+    lines = plans.forecasts(tmp_path / "linear-40-0-made.npz")
+    assert [line["times"] for line in lines] == [1, 2, 4]
+    assert all(0.5 < line["ratio"] < 2 for line in lines)
+
+
 def test_labels_of_chosen_rows_have_larger_errors_than_random_ones(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 3))
     table = pd.DataFrame(X).assign(y=np.digitize(X[:, 0] + 0.1 * rng.normal(size=1200), [-1, 0, 1]))
     table.to_csv(tmp_path / "made.csv.gz", index=False)
-    of_all, of_random, of_test = np.mean(
-        [chosen_labels.errors(tmp_path, "made", draw) for draw in range(3)], axis=0
+    of_all, of_random, of_test, inside = np.mean(
+        [chosen_labels.figures(tmp_path, "made", draw) for draw in range(3)], axis=0
     )
     assert of_all > 1.2 * of_test
     assert of_random < of_all
+    assert 0.5 < inside < 1

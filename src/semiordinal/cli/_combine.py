@@ -44,9 +44,7 @@ def combine(
 
     Examples:
 
-      semiordinal combine scans.csv --annotators anna,ben,cleo --target stage --out combined.csv
-      semiordinal combine scans.csv --annotators anna,ben --target severity
-        --order mild,moderate,severe --out combined.csv
+      semiordinal combine scans.csv --annotators anna,ben --target stage --out new.csv
     """
     import pandas as pd
 

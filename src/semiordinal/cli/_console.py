@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 import json
 import math
@@ -102,10 +103,24 @@ def command(name: str) -> Callable[[Body], Body]:
                 print(visible(" ".join(message.split())), file=sys.stderr)
                 raise typer.Exit(exit_code) from None
 
-        app.command(name, cls=_Command)(run)
+        app.command(name, cls=_Command, help=_flowing(body.__doc__))(run)
         return body
 
     return register
+
+
+def _flowing(text: str | None) -> str:
+    """Help without line ends inside paragraphs, which terminals of any width break; examples stay.
+
+    Examples
+    --------
+    >>> _flowing("Fit a\\nmodel.\\n\\nExamples:\\n\\n  fit a\\n  fit b")
+    'Fit a model.\\n\\nExamples:\\n\\n  fit a\\n  fit b'
+    """
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    return "\n\n".join(
+        each if each.startswith(" ") else " ".join(each.split()) for each in paragraphs
+    )
 
 
 def _explain(error: BaseException, name: str) -> tuple[str, int]:
