@@ -98,7 +98,7 @@ ODD = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:Labels of 2 are low")
+@pytest.mark.filterwarnings("ignore:Labels of 2 are low", "ignore:These annotators always")
 @pytest.mark.parametrize("odd", ODD.values(), ids=list(ODD))
 def test_one_odd_annotator_of_three_does_not_take_over(odd):
     """Though one who always says the same seems the most exact of all."""
@@ -135,6 +135,34 @@ def test_annotators_who_are_not_what_they_seem_are_told():
         UserWarning, match=r"Most labels of eve are .*: 5\.0, 15\.0, 25\.0, 35\.0, 45"
     ):
         combine_annotators(frame)
+
+
+def test_who_always_gives_the_same_class_is_left_out():
+    truth, Y = three_honest()
+    Y[:, 2] = 2
+    with pytest.warns(UserWarning, match="always give the same class.*: 2"):
+        found = combine_annotators(Y)
+    assert found.labels.tolist() == combine_annotators(Y[:, :2]).labels.tolist()
+    assert np.isnan(found.bias[2])
+    np.testing.assert_allclose(found.agreement[2], (found.labels == 2).mean())
+    with (
+        pytest.warns(UserWarning, match="always"),
+        pytest.raises(ValueError, match="No row has labels of two"),
+    ):
+        combine_annotators(Y[:, 1:])
+    # But not one who has only rows of that class, as the others find.
+    Y = three_honest()[1]
+    Y[truth != 2, 2] = np.nan
+    Y[truth == 2] = 2
+    assert not np.isnan(combine_annotators(Y).bias).any()
+
+
+def test_many_classes():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 40, 200)
+    Y = np.clip(truth[:, None] + rng.integers(-1, 2, (200, 3)) + [0, 0, 2], 0, 39)
+    found = combine_annotators(Y)
+    assert np.abs(found.labels - truth).mean() < np.abs(np.median(Y, axis=1) - truth).mean()
 
 
 def test_annotators_who_share_too_few_rows_are_told():

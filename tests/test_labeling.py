@@ -200,14 +200,15 @@ def test_labels_that_are_chosen_beat_random_ones():
     assert fall.mean() > 2 * fall.std() / np.sqrt(len(fall))
 
 
-def said_of_border(names, probabilities):
+def said_of_border(names, probabilities, is_nearer):
     """By the definition: the border where the model is least sure of the side."""
     below = [sum(probabilities[: k + 1]) for k in range(len(names) - 1)]
     border = min(range(len(below)), key=lambda k: abs(below[k] - 0.5))
     pair = probabilities[border : border + 2]
     others = [p for k, p in enumerate(probabilities) if k not in (border, border + 1)]
     if abs(below[border] - 0.5) >= 0.15:
-        return f"nearer than most to the border between {names[border]} and {names[border + 1]}"
+        said = f"nearer than most to the border between {names[border]} and {names[border + 1]}"
+        return said if is_nearer else ""
     if min(pair) >= max(probabilities) / 2 and max(others) <= max(probabilities) / 2:
         return f"a close call between {names[border]} and {names[border + 1]}"
     lower = f"{names[border]} or lower" if border else str(names[0])
@@ -221,14 +222,20 @@ def test_reasons_are_true(fitted):
     Z, probabilities = standardized(X), model.predict_proba(X)
     distances = cdist(Z[20:], Z[:20]).min(axis=1)
     nearest = cdist(Z[20:], Z[found.positions]).argmin(axis=1)
+    to_border = np.abs(model.predict_cumulative(X[20:]) - 0.5).min(axis=1)
+    usual = np.median(to_border)
     for place, (row, reason) in enumerate(zip(found.positions, found.reasons, strict=True)):
         nearer = np.mean(distances < distances[row - 20])
         said = f"further from all labels than {int(100 * nearer)}% of unlabelled rows"
         assert (said in reason) == ("further" in reason) == (nearer > 0.95)
-        assert said_of_border(range(4), probabilities[row]) in reason
+        said = said_of_border(range(4), probabilities[row], to_border[row - 20] < usual)
+        assert said in reason
+        assert ("nearer than most" in reason) == said.startswith("nearer")
         share = np.mean(nearest == place)
         said = f"nearest row of this batch to {share:.0%} of the unlabelled rows"
         assert (said in reason) == ("nearest row" in reason) == (share >= 0.01)
+    everything = suggest(model, X, 280, y=y, random_share=0).reasons
+    assert sum("nearer than most" in reason for reason in everything) <= 140
     for words in ("further", "nearer than most", "close call", "nearest row"):
         assert any(words in reason for reason in found.reasons)
     np.testing.assert_array_equal(found.predicted, model.predict(X[found.positions]))

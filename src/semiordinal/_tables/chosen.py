@@ -25,15 +25,8 @@ def read_chosen(cells: pd.Series, is_labeled: NDArray[np.bool_]) -> NDArray[np.b
     1
     """
     words = mark_missing(cells).astype(object).where(lambda column: column.notna(), "")
-    words = words.map(lambda cell: str(cell).strip().lower())
-    unknown = ~words.isin(_YES | _NO)
-    if unknown.any():
-        row = int(np.argmax(unknown.to_numpy()))
-        raise OptionError(
-            f"--chosen {cells.name}: row {row + 1} has {cells.iloc[row]!r}. Write yes where a "
-            "label was chosen, and no, or nothing, where it was drawn at random."
-        )
-    is_chosen = words.isin(_YES).to_numpy()
+    marks = as_marks(words.to_numpy(), str(cells.name))
+    is_chosen = np.asarray(marks == "yes")
     n_random = int((is_labeled & ~is_chosen).sum())
     if n_random < FEWEST_RANDOM:
         raise OptionError(
@@ -43,3 +36,24 @@ def read_chosen(cells: pd.Series, is_labeled: NDArray[np.bool_]) -> NDArray[np.b
             "those on the rows that were chosen."
         )
     return is_chosen
+
+
+def as_marks(cells: NDArray[np.object_], name: str) -> NDArray[np.object_]:
+    """Marks in one way of writing: yes, no, or nothing.
+
+    Examples
+    --------
+    >>> as_marks(np.array(["True", "0", ""], dtype=object), "chosen").tolist()
+    ['yes', 'no', '']
+    """
+    words = pd.Series(cells, dtype=object).map(lambda cell: str(cell).strip().lower())
+    unknown = ~words.isin(_YES | _NO)
+    if unknown.any():
+        row = int(np.argmax(unknown.to_numpy()))
+        raise OptionError(
+            f"--chosen {name}: row {row + 1} has {cells[row]!r}. Write yes where a label was "
+            "chosen, and no, or nothing, where it was drawn at random; a column that says "
+            "something else needs another name."
+        )
+    marks = np.where(words.isin(_YES), "yes", np.where(words == "", "", "no"))
+    return np.asarray(marks, dtype=object)

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import io
 import json
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from .._utils.text import join_names
+from .chosen import as_marks
+from .gaps import USUAL, is_gap
 from .reading import TableError
-from .writing import escape_cell
+from .writing import append_csv
 
 ROW, CHOSEN = "row", "chosen"
 _CELLS = "cells"  # of Label Studio's tasks
-_MOST = 0.5  # of a row's cells that may differ
+_GAPS = frozenset(USUAL.of_column(None))
 
 
 def merge_labels(
-    table: pd.DataFrame, labeled: pd.DataFrame, target: str, labels: str
+    table: pd.DataFrame,
+    labeled: pd.DataFrame,
+    target: str,
+    labels: str,
+    missing_label: str | None = None,
 ) -> tuple[pd.DataFrame, int]:
     """The table with labels of the rows that the column ``row`` names, and how many are new.
 
     Parameters
     ----------
     table : DataFrame
-        With the column ``target``.
+        If it lacks the column ``target``, no row has a label yet.
     labeled : DataFrame
         Rows of the table with their numbers, from 1, and the column ``labels``.
+    missing_label : str, optional
+        What marks a missing label in both, beside an empty cell.
 
     Examples
     --------
@@ -36,25 +46,16 @@ def merge_labels(
     >>> merge_labels(table, pd.DataFrame({"row": ["2"], "y": ["3"]}), "y", "y")[0]["y"].tolist()
     ['1', '3']
     """
+    if target not in table:
+        table = table.assign(**{target: pd.Series("", index=table.index, dtype=object)})
     given = _texts(labeled[labels])
-    labeled, given = labeled[given != ""], given[given != ""]
+    is_given = (given != "") & (given != (missing_label or ""))
+    labeled, given = labeled[is_given], given[is_given]
     rows = _row_numbers(labeled, len(table))
-    shown = _shown_cells(labeled, table)
-    own = (ROW, CHOSEN, target, labels)
-    shared = [name for name in shown if name in table and name not in own]
-    of_columns = [_differ(shown[name], table[name].iloc[rows]) for name in shared]
-    # A spreadsheet may have written some numbers or dates in its own way.
-    is_other_row = np.mean(of_columns, axis=0) > _MOST if shared else np.zeros(len(rows), bool)
-    if is_other_row.any():
-        at = int(np.argmax(is_other_row))
-        name = shared[int(np.argmax([column[at] for column in of_columns]))]
-        raise TableError(
-            f"Row {rows[at] + 1} is not the same in both tables: {name!r} is "
-            f"{table[name].iloc[rows[at]]!r} and {shown[name].iloc[at]!r}. Give the table that "
-            "the rows were chosen from."
-        )
+    _check_same(table.iloc[rows], labeled, rows, (ROW, CHOSEN, target, labels))
     before = _texts(table[target].iloc[rows])
-    is_other = (before != "") & (before != given)
+    is_free = np.array([is_gap(text, _GAPS) or text == missing_label for text in before], bool)
+    is_other = ~is_free & ~_same(before, given)
     if is_other.any():
         at = int(np.argmax(is_other))
         raise TableError(
@@ -62,11 +63,13 @@ def merge_labels(
             "Empty one of the two."
         )
     merged = table.copy()
-    merged[target] = _with_cells(table[target], rows, given)
+    merged[target] = _with_labels(table[target], rows[is_free], given[is_free])
     if CHOSEN in labeled:
-        marks = table[CHOSEN] if CHOSEN in table else pd.Series("", index=table.index, dtype=object)
-        merged[CHOSEN] = _with_cells(marks, rows, _texts(labeled[CHOSEN]))
-    return merged, int((before == "").sum())
+        old = _texts(table[CHOSEN]) if CHOSEN in table else np.full(len(table), "", object)
+        marks, new = as_marks(old, CHOSEN), as_marks(_texts(labeled[CHOSEN]), CHOSEN)
+        marks[rows[new != ""]] = new[new != ""]
+        merged[CHOSEN] = marks
+    return merged, int((is_free & ~_same(before, given)).sum())
 
 
 def _row_numbers(labeled: pd.DataFrame, n_rows: int) -> NDArray[np.intp]:
@@ -87,6 +90,23 @@ def _row_numbers(labeled: pd.DataFrame, n_rows: int) -> NDArray[np.intp]:
     return rows
 
 
+def _check_same(
+    table: pd.DataFrame, labeled: pd.DataFrame, rows: NDArray[np.intp], own: tuple[str, ...]
+) -> None:
+    """Raise unless both have the same cells in the columns that they share."""
+    shown = _shown_cells(labeled, table)
+    for name in [name for name in shown if name in table and name not in own]:
+        one, two = _texts(table[name]), _texts(shown[name])
+        differs = ~_same(one, two)
+        if differs.any():
+            at = int(np.argmax(differs))
+            raise TableError(
+                f"Row {rows[at] + 1} is not the same in both tables: {name!r} is {one[at]!r} and "
+                f"{two[at]!r}. Give the table that the rows were chosen from; if a spreadsheet "
+                f"wrote {name!r} in its own way, remove that column from the labelled table."
+            )
+
+
 def _shown_cells(labeled: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Cells of the rows as whoever labelled them saw them: of Label Studio, in one JSON object."""
     if _CELLS not in labeled or _CELLS in table:
@@ -98,42 +118,70 @@ def _shown_cells(labeled: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(shown, index=labeled.index)
 
 
-def _differ(column: pd.Series, other: pd.Series) -> NDArray[np.bool_]:
-    """Which cells are neither the same text nor the same number."""
-    texts = [
-        np.array([escape_cell(cell) for cell in _texts(each)], dtype=object)
-        for each in (column, other)
-    ]
-    one, two = (pd.to_numeric(pd.Series(each), errors="coerce").to_numpy(float) for each in texts)
-    return np.asarray((texts[0] != texts[1]) & ~np.isclose(one, two, rtol=1e-9, atol=0.0))
-
-
 def _texts(column: pd.Series) -> NDArray[np.object_]:
-    """Cells as they are written, numbers without an empty fraction; a gap is empty."""
-    cells = _as_numbers(column) if _holds_numbers(column) else column
-    cells = cells.astype(object).where(cells.notna(), "")
-    return np.array([str(cell).strip() for cell in cells], dtype=object)
+    """Cells as a CSV file has them, less blanks and the apostrophe before a formula."""
+    written = io.StringIO()
+    append_csv(written, pd.DataFrame({"cell": column, "": ""}))
+    written.seek(0)
+    cells = pd.read_csv(written, dtype=str, keep_default_na=False)["cell"].str.strip()
+    return np.array([cell[1:] if cell.startswith("'") else cell for cell in cells], dtype=object)
 
 
-def _holds_numbers(column: pd.Series) -> bool:
-    """Whether cells are numbers, and not texts that write them."""
-    return all(isinstance(cell, Real) for cell in column.dropna())
+def _same(some: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which are the same text or the same number, whatever its decimal mark."""
+    return np.array([_number(a) == _number(b) for a, b in zip(some, others, strict=True)], bool)
 
 
-def _as_numbers(column: pd.Series) -> pd.Series:
-    """Whole numbers where all are."""
-    numbers = pd.to_numeric(column).astype("Float64")
-    return numbers.astype("Int64") if (numbers.dropna() % 1 == 0).all() else numbers
+def _number(text: str) -> Any:
+    """The number that a text writes, if it is one; long whole numbers stay exact.
+
+    Examples
+    --------
+    >>> _number("1,50") == _number("1.5"), _number("007") == _number("7"), _number("a")
+    (True, True, 'a')
+    """
+    for read in (int, float):
+        try:
+            return read(text.replace(",", ".") if text.count(",") == 1 else text)
+        except ValueError:
+            continue
+    return text
 
 
-def _with_cells(column: pd.Series, rows: NDArray[np.intp], cells: NDArray[np.object_]) -> pd.Series:
-    """The column with new cells: as numbers, where it holds numbers and they are some."""
-    column = column.astype(object)
-    if _holds_numbers(column):
-        numbers = pd.to_numeric(pd.Series(cells), errors="coerce").to_numpy(float)
-        if not np.isnan(numbers).any():
-            column.iloc[rows] = numbers
-            return _as_numbers(column)
-        column = pd.Series(_texts(column), index=column.index, name=column.name)
-    column.iloc[rows] = cells
-    return column
+def _with_labels(
+    column: pd.Series, rows: NDArray[np.intp], given: NDArray[np.object_]
+) -> pd.Series:
+    """The column with labels in some rows, each as the column writes that label elsewhere."""
+    known = {_number(text): cell for text, cell in zip(_texts(column), column, strict=True)}
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        known |= {_number(str(category)): category for category in column.dtype.categories}
+    present = column.dropna()
+    is_number = all(isinstance(x, Real) and not isinstance(x, bool | np.bool_) for x in present)
+    numbers = [_number(text) for text in given]
+    if is_number and any(isinstance(number, str) for number in numbers):  # such as intervals
+        whole = _as_numbers(column.astype(object), column.dtype)
+        column, is_number = pd.Series(_texts(whole), column.index, dtype=object), False
+        known, present = {}, column
+    new = [n for n in numbers if n not in known]
+    is_text = all(isinstance(cell, str) for cell in present)
+    if new and not is_number and (not is_text or isinstance(column.dtype, pd.CategoricalDtype)):
+        raise TableError(
+            f"{new[0]!r} is no value of the column {column.name!r}, which holds "
+            f"{column.dtype} cells. Write the table as CSV, where cells are texts, and merge then."
+        )
+    cells = column.astype(object)
+    for row, number, text in zip(rows, numbers, given, strict=True):
+        cells.iloc[row] = known.get(number, number if is_number else text)
+    if is_number:
+        return _as_numbers(cells, column.dtype)
+    if pd.api.types.is_bool_dtype(column.dtype) or isinstance(column.dtype, pd.CategoricalDtype):
+        return cells.astype("boolean" if column.dtype == bool else column.dtype)
+    return cells
+
+
+def _as_numbers(cells: pd.Series, dtype: Any) -> pd.Series:
+    """Of the type that they had, or whole numbers where all are."""
+    if pd.api.types.is_float_dtype(dtype) and not all(x % 1 == 0 for x in cells.dropna()):
+        return cells.astype(dtype)
+    is_whole = all(x % 1 == 0 for x in cells.dropna())
+    return cells.astype("Int64" if is_whole else "Float64")

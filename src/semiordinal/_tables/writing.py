@@ -31,7 +31,7 @@ def check_table_output(path: Path, force: bool = False) -> None:
 
 @contextmanager
 def table_writer(
-    path: Path, schema: pa.Schema, force: bool = False
+    path: Path, schema: pa.Schema, force: bool = False, escapes: bool = True
 ) -> Iterator[Callable[[pd.DataFrame], None]]:
     """Yield a function that appends rows to a CSV or Parquet file, by its suffix.
 
@@ -42,7 +42,7 @@ def table_writer(
     with atomic_write(path, force) as temporary:
         if suffix == ".csv":
             with temporary.open("w", encoding="utf-8", newline="") as file:
-                yield partial(_append_csv, file)
+                yield partial(append_csv, file, escapes=escapes)
         else:
             with pq.ParquetWriter(temporary, schema) as writer:
                 yield lambda frame: writer.write_table(
@@ -50,15 +50,19 @@ def table_writer(
                 )
 
 
-def write_table(table: pd.DataFrame, path: Path, force: bool = False) -> None:
-    """Write a whole table to a CSV or Parquet file, by its suffix."""
-    with table_writer(path, pa.Schema.from_pandas(table, preserve_index=False), force) as write:
+def write_table(table: pd.DataFrame, path: Path, force: bool = False, escapes: bool = True) -> None:
+    """Write a whole table to a CSV or Parquet file, by its suffix.
+
+    Without ``escapes``, texts stay as they are: for a user's own table, which is read again.
+    """
+    schema = pa.Schema.from_pandas(table, preserve_index=False)
+    with table_writer(path, schema, force, escapes) as write:
         write(table)
 
 
-def _append_csv(file: IO[str], frame: pd.DataFrame) -> None:
+def append_csv(file: IO[str], frame: pd.DataFrame, escapes: bool = True) -> None:
     """Add rows to a CSV file, which begins with the names of the columns."""
-    safe = escape_formulas(frame)
+    safe = escape_formulas(frame) if escapes else frame
     safe.to_csv(
         file,
         header=file.tell() == 0,
@@ -85,13 +89,13 @@ def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     ["'=cmd()", '-5', 'a']
     """
     safe = {
-        escape_cell(name): frame[name].map(escape_cell) if is_text(frame[name]) else frame[name]
+        _escape_cell(name): frame[name].map(_escape_cell) if is_text(frame[name]) else frame[name]
         for name in frame.columns
     }
     return pd.DataFrame(safe, index=frame.index)
 
 
-def escape_cell(cell: Any) -> Any:
+def _escape_cell(cell: Any) -> Any:
     if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS):
         return cell
     try:

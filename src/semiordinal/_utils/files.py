@@ -64,7 +64,7 @@ def check_output_folder(folder: Path) -> None:
 
 def check_not_input(path: Path, *inputs: Path) -> None:
     """Raise if the output is one of the inputs, which ``force`` must not overwrite either."""
-    if path.exists() and any(path.samefile(each) for each in inputs):
+    if path.exists() and any(each.exists() and path.samefile(each) for each in inputs):
         raise OutputError(
             f"Writing {str(path)!r} would overwrite what is read. Choose another name."
         )

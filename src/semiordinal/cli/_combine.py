@@ -73,12 +73,13 @@ def combine(
     combined = pd.Series(found.labels.tolist(), dtype=object)
     if not isinstance(read.classes[0], str):
         combined = combined.astype("Int64" if isinstance(read.classes[0], int) else float)
-    write_table(frame.drop(columns=names).assign(**{target: combined}), out, force)
+    write_table(frame.drop(columns=names).assign(**{target: combined}), out, force, escapes=False)
     counts = labels.notna().sum(axis=1)
+    n_labeled = int(combined.notna().sum())
     keys = ("annotator", "labels", "bias", "spread", "as_combined")
     figures = (found.n_labels.tolist(), found.bias, found.spread, found.agreement)
     rows = [dict(zip(keys, each, strict=True)) for each in zip(names, *figures, strict=True)]
-    n_labeled, n_several = int((counts > 0).sum()), int((counts > 1).sum())
+    n_several = int((counts > 1).sum())
     if as_json:
         console.print_json(
             {
@@ -96,7 +97,7 @@ def combine(
         f"{pluralize(len(names), 'annotator')}, compared with the combined labels",
         ["annotator", "labels", "bias", "spread", "as combined"],
         [
-            [name, f"{n_labels:,}", f"{bias:+.2f}", f"{spread:.2f}", f"{agreement:.0%}"]
+            [name, f"{n_labels:,}", *_of_scale(bias, spread), f"{agreement:.0%}"]
             for name, n_labels, bias, spread, agreement in (row.values() for row in rows)
         ],
     )
@@ -106,6 +107,10 @@ def combine(
     )
     console.print_notes(notes)
     console.print_line(f"Combined: {out}")
+
+
+def _of_scale(bias: float, spread: float) -> list[str]:
+    return ["–", "–"] if bias != bias else [f"{bias:+.2f}", f"{spread:.2f}"]
 
 
 def _annotators(given: str, target: str, columns: list[str]) -> list[str]:

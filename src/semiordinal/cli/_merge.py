@@ -25,16 +25,20 @@ def merge(
         str | None,
         typer.Option(help="Column of the labels that were given.", show_default="the target"),
     ] = None,
-    encoding: options.EncodingOption = "utf-8",
+    missing_label: options.MissingLabelOption = None,
+    encoding: Annotated[str, typer.Option(help="Encoding of the table, if it is CSV.")] = "utf-8",
+    labeled_encoding: Annotated[
+        str, typer.Option(help="Encoding of the labelled table; next writes UTF-8.")
+    ] = "utf-8",
     sheet: options.SheetOption = None,
     force: options.ForceOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Put labels of rows that next asked for into the table, for the next fit.
 
-    Rows are found by the column row of the labelled table, and their other columns must be as in
-    the table. Rows without a label are left as they are, and so are all other cells. The column
-    chosen, for the option --chosen of fit, comes along.
+    Rows are found by the column row of the labelled table, and columns that both tables have must
+    be the same there. Rows without a label are left as they are, and so are all other cells. The
+    column chosen, for the option --chosen of fit, comes along.
 
     Examples:
 
@@ -47,11 +51,10 @@ def merge(
 
     check_not_input(out, data, labeled)
     check_table_output(out, force)
-    file, given = open_table(data, encoding, sheet), open_table(labeled, encoding)
-    check_column(target, file.columns(), "--target")
+    file, given = open_table(data, encoding, sheet), open_table(labeled, labeled_encoding)
     check_column(labels or target, given.columns(), "--labels" if labels else "--target")
-    frame, n_new = merge_labels(file.read(), given.read(), target, labels or target)
-    write_table(frame, out, force)
+    frame, n_new = merge_labels(file.read(), given.read(), target, labels or target, missing_label)
+    write_table(frame, out, force, escapes=False)
     if as_json:
         console.print_json({"rows": len(frame), "new_labels": n_new, "file": str(out)})
         return

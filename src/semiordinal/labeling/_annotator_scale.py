@@ -17,14 +17,19 @@ from .._utils.typing import Array
 
 _BIAS, _BIAS_FREEDOM = 0.3, 3.0  # Student's t, in classes
 _GAP = 0.1  # Cauchy, of the logarithm of the distance between neighbouring cuts
-_SPREAD, _SPREAD_DEVIATION = 0.6, 1.0  # median and log-deviation
+_SPREAD, _SPREAD_DEVIATION = 0.6, 0.5  # median and log-deviation
 _STEPS = 10  # each round of the search for all annotators goes on from here
+_MOST_CLASSES = 12  # with more, cuts are even
 _LEAST = 1e-12
 
 
 def usual_annotator(n_classes: int) -> Array:
-    """Parameters of one without bias: bias, log spread, and logs of distances between cuts."""
-    return np.r_[0.0, np.log(_SPREAD), np.zeros(n_classes - 2)]
+    """Parameters of one without bias: bias, log spread, and logs of distances between cuts.
+
+    Where there are many classes, cuts are even.
+    """
+    n_distances = n_classes - 2 if n_classes <= _MOST_CLASSES else 0
+    return np.r_[0.0, np.log(_SPREAD), np.zeros(n_distances)]
 
 
 def label_probabilities(annotator: Array, n_classes: int) -> Array:
@@ -51,24 +56,25 @@ def fit_annotator(counts: Array, start: Array) -> Array:
 
 def bias_and_spread(annotator: Array, shares: Array) -> tuple[float, float]:
     """How many classes too high the labels are, by cuts between classes that occur, and spread."""
-    shifts = np.arange(len(shares) - 1) + 0.5 - _cuts(annotator)
+    shifts = np.arange(len(shares) - 1) + 0.5 - _cuts(annotator, len(shares))
     weights = shares[:-1] + shares[1:]
     bias = np.average(np.clip(shifts, -len(shares), len(shares)), weights=weights)
     return float(bias), float(np.exp(annotator[1]))
 
 
-def _cuts(annotator: Array) -> Array:
-    cuts = np.r_[0.0, np.cumsum(np.exp(annotator[2:]))]
+def _cuts(annotator: Array, n_classes: int) -> Array:
+    distances = np.exp(annotator[2:]) if len(annotator) > 2 else np.ones(n_classes - 2)
+    cuts = np.r_[0.0, np.cumsum(distances)]
     return np.asarray(cuts - cuts.mean() + len(cuts) / 2 - annotator[0])
 
 
 def _probabilities_and_slopes(annotator: Array, n_classes: int) -> tuple[Array, Array]:
     """P(label | true class), and its derivatives by the parameters: (parameter, class, label)."""
     spread = np.exp(annotator[1])
-    heights = (_cuts(annotator) - np.arange(n_classes)[:, None]) / spread
+    heights = (_cuts(annotator, n_classes) - np.arange(n_classes)[:, None]) / spread
     densities = np.exp(-(heights**2) / 2) / np.sqrt(2 * np.pi)
     # By how much each cut moves with the distances that lie below it.
-    moves = np.tri(n_classes - 1, n_classes - 2, -1) * np.exp(annotator[2:])
+    moves = np.tri(n_classes - 1, len(annotator) - 2, -1) * np.exp(annotator[2:])
     moves -= moves.mean(axis=0)
     slopes = np.stack(
         [

@@ -30,6 +30,7 @@ from ._annotator_scale import (
 _TOLERANCE, _MOST_ROUNDS = 3e-3, 200
 _REFERENCES = 3  # annotators whose labels are one of the starts each
 _ROWS_OF_ALL = 10.0  # so many rows' worth do the shares of all count in those of few
+_ALIKE = 0.8  # of labels that are of one class, where rows are alike
 _FEW_SHARED = 10  # rows that say little of an annotator's bias
 _REVERSED = -0.3  # rank correlation with the combined labels
 
@@ -47,7 +48,8 @@ class CombinedLabels:
         too sure; of a row without labels, the class shares.
     classes : array of shape (K,)
     bias : array of shape (n_annotators,)
-        How many classes higher than the combined labels each annotator labels.
+        How many classes higher than the combined labels each annotator labels; NaN, as the spread
+        is, for one who always gives the same class and is left out.
     spread : array of shape (n_annotators,)
         Standard deviation of their labels, in classes, before these are rounded.
     agreement : array of shape (n_annotators,)
@@ -87,10 +89,14 @@ def combine_annotators(Y: Any, *, classes: Any = None) -> CombinedLabels:
     >>> found = combine_annotators(Y)
     >>> found.labels[:6]
     array([1, 2, 3, 2, 1, 4], dtype=object)
-    >>> found.bias.round(1)[2]  # the third labels higher than the combined labels are
-    np.float64(0.6)
+    >>> bool(found.bias[2] > 0.4)  # the third labels about half a class higher
+    True
     """
     codes, ordered = _encode(Y, classes)
+    names = list(getattr(Y, "columns", range(codes.shape[1])))
+    n_labels = (codes >= 0).sum(axis=0)
+    written = codes.copy()
+    codes[:, _always_the_same(codes, names)] = -1
     given = codes >= 0
     # Only where two annotators have labelled a row can it be seen how they differ.
     is_shared = given.sum(axis=1) > 1
@@ -110,12 +116,29 @@ def combine_annotators(Y: Any, *, classes: Any = None) -> CombinedLabels:
     labels[~given.any(axis=1)] = None
     overall = best.posterior[given.any(axis=1)].mean(axis=0)
     bias, spread = np.transpose([bias_and_spread(each, overall) for each in best.annotators])
-    names = list(getattr(Y, "columns", range(codes.shape[1])))
     _warn(names, codes, n_shared, medians, ordered)
-    agreement = ((codes == medians[:, None]) & given).sum(axis=0) / given.sum(axis=0)
-    return CombinedLabels(
-        labels, best.posterior, ordered, bias, spread, agreement, given.sum(axis=0)
-    )
+    agreement = (written == medians[:, None]).sum(axis=0) / n_labels
+    bias[~given.any(axis=0)] = spread[~given.any(axis=0)] = np.nan
+    return CombinedLabels(labels, best.posterior, ordered, bias, spread, agreement, n_labels)
+
+
+def _always_the_same(codes: Codes, names: list[Any]) -> list[int]:
+    """Annotators who give one class to rows that others tell apart, with a warning."""
+    found = []
+    for annotator, column in enumerate(codes.T):
+        others = np.delete(codes, annotator, axis=1)
+        shared = (column >= 0) & (others >= 0).any(axis=1)
+        counts = np.bincount(others[shared][others[shared] >= 0], minlength=1)
+        if shared.sum() >= _FEW_SHARED and np.ptp(column[shared]) == 0:
+            if counts.max() < _ALIKE * counts.sum():
+                found.append(annotator)
+    if found:
+        warn_caller(
+            "These annotators always give the same class, to rows that others tell apart, so their "
+            f"labels say nothing and are left out: {join_names([names[each] for each in found])}.",
+            UserWarning,
+        )
+    return found
 
 
 class _Search:
@@ -189,14 +212,16 @@ def _warn(
     names: list[Any], codes: Codes, n_shared: Codes, combined: Codes, classes: NDArray[Any]
 ) -> None:
     """Say which annotators may not be what they are taken for."""
-    few = [name for name, n in zip(names, n_shared, strict=True) if n < _FEW_SHARED]
+    used = np.flatnonzero((codes >= 0).any(axis=0))
+    few = [names[annotator] for annotator in used if n_shared[annotator] < _FEW_SHARED]
     if few:
         warn_caller(
             f"These annotators share fewer than {_FEW_SHARED} rows with others, so little is known "
-            f"of their bias and spread, and they count as usual ones: {join_names(few)}.",
+            f"of their bias and spread: {join_names(few)}.",
             UserWarning,
         )
-    for annotator, (name, column) in enumerate(zip(names, codes.T, strict=True)):
+    for annotator in used:
+        name, column = names[annotator], codes[:, annotator]
         given = column >= 0
         others = np.delete(codes, annotator, axis=1)
         alone = np.setdiff1d(column[given], others[others >= 0])

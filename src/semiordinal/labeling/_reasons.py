@@ -21,6 +21,7 @@ def explain(
     labeled: Array,
     unlabeled: Array,
     cumulative: Array | None,
+    usual_distance: float = 0.0,
 ) -> list[str]:
     """A reason for each chosen row.
 
@@ -32,6 +33,8 @@ def explain(
         Where rows lie.
     cumulative : array of shape (n_chosen, K - 1) or None
         P(y <= class) of the chosen rows, as the model has it.
+    usual_distance : float
+        Of half of the unlabelled rows, the largest distance of these from one half.
     """
     further = _shares_nearer_to_labels(chosen, labeled, unlabeled)
     shares = _shares_nearest(chosen, unlabeled)
@@ -41,29 +44,30 @@ def explain(
         if beyond > _FAR:
             parts.append(f"further from all labels than {int(100 * beyond)}% of unlabelled rows")
         if cumulative is not None:
-            parts.append(_at_border(names, cumulative[place]))
-        if share >= _LEAST_SHARE:
+            parts.append(_at_border(names, cumulative[place], usual_distance))
+        if share >= _LEAST_SHARE and len(chosen) > 1:
             parts.append(f"nearest row of this batch to {share:.0%} of the unlabelled rows")
         reasons.append("; ".join(filter(None, parts)) or "tells most of the rows left")
     return reasons
 
 
-def _at_border(names: Sequence[str], below: Array) -> str:
+def _at_border(names: Sequence[str], below: Array, usual_distance: float) -> str:
     """What the model says of a row at the border that it is nearest to.
 
     Examples
     --------
-    >>> _at_border(["mild", "moderate", "severe"], np.array([0.45, 0.95]))
+    >>> _at_border(["mild", "moderate", "severe"], np.array([0.45, 0.95]), 0.35)
     'a close call between mild and moderate'
-    >>> _at_border(["mild", "moderate", "severe"], np.array([0.38, 0.6]))
+    >>> _at_border(["mild", "moderate", "severe"], np.array([0.38, 0.6]), 0.35)
     'about as likely moderate or lower as severe'
-    >>> _at_border(["mild", "moderate", "severe"], np.array([0.1, 0.8]))
+    >>> _at_border(["mild", "moderate", "severe"], np.array([0.1, 0.8]), 0.35)
     'nearer than most to the border between moderate and severe'
     """
     border = int(np.abs(below - 0.5).argmin())
     low, high = names[border], names[border + 1]
     if abs(below[border] - 0.5) >= _EVEN:
-        return f"nearer than most to the border between {low} and {high}"
+        is_nearer = abs(below[border] - 0.5) < usual_distance
+        return f"nearer than most to the border between {low} and {high}" if is_nearer else ""
     probabilities = np.diff(below, prepend=0.0, append=1.0)
     half = probabilities.max() / 2
     pair, others = (

@@ -141,9 +141,10 @@ def suggest(
     chosen = _choose(uncertainty, candidates, drawn, n)
     is_random = np.isin(chosen, drawn)
     picked = ModelRows(rows.model, _safe_indexing(rows.X, chosen))
-    of_chosen = None if cumulative is None else cumulative[chosen]
-    names = class_names(picked.classes)
-    reasons = explain(names, places[chosen], labeled_places, free_places, of_chosen)
+    names, of_chosen, usual = class_names(picked.classes), None, 0.0
+    if cumulative is not None:
+        of_chosen, usual = cumulative[chosen], float(np.median(_to_border(cumulative[free])))
+    reasons = explain(names, places[chosen], labeled_places, free_places, of_chosen, usual)
     lowest, highest = _sets(picked)
     return Suggestions(
         used[chosen],
@@ -179,9 +180,14 @@ def _near_borders(free: Codes, drawn: Codes, cumulative: Array | None, n: int) -
     rest = np.setdiff1d(free, drawn)
     if cumulative is None:
         return rest
-    distances = np.abs(cumulative[rest] - 0.5).min(axis=1)
+    distances = _to_border(cumulative[rest])
     n_nearest = max(int(_NEAREST * len(rest)), n - len(drawn))
     return rest[np.argsort(distances, kind="stable")[:n_nearest]]
+
+
+def _to_border(cumulative: Array) -> Array:
+    """How far rows are from the nearest border between two classes, in probability."""
+    return np.asarray(np.abs(cumulative - 0.5).min(axis=1))
 
 
 def _choose(uncertainty: Uncertainty, candidates: Codes, drawn: Codes, n: int) -> NDArray[np.intp]:
