@@ -160,13 +160,13 @@ def start(code: str, *arguments: object) -> subprocess.Popen[str]:
 SLOW_WRITES = """
 import time
 from semiordinal._tables import writing
-append = writing._append_csv
-def slow(file, frame):
-    append(file, frame)
+append = writing.append_csv
+def slow(file, frame, escapes):
+    append(file, frame, escapes)
     file.flush()
     print("writing", flush=True)
     time.sleep(60)
-writing._append_csv = slow
+writing.append_csv = slow
 """
 
 
