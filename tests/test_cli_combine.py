@@ -73,6 +73,18 @@ def test_it_says_how_annotators_differ(scans, tmp_path):
     assert pd.read_parquet(tmp_path / "c.parquet")["severity"].notna().sum() == n_labeled
 
 
+def test_who_always_says_the_same_has_no_figures(tmp_path):
+    frame = pd.DataFrame({"x": range(60), "a": [1, 2, 3] * 20, "b": [1, 2, 3] * 20, "c": 2})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("combine", tmp_path / "t.csv", "--annotators", "a,b,c", "--target", "y", "--out")
+    told = " ".join(done(*asked, tmp_path / "1.csv").out.split())
+    assert "│ c │ 60 │ – │ – │ 33% │" in told
+    assert "are left out: c." in told
+    annotators = done(*asked, tmp_path / "2.csv", "--json").json["annotators"]
+    assert annotators[2]["bias"] is None
+    assert pd.read_csv(tmp_path / "1.csv")["y"].tolist() == frame["a"].tolist()
+
+
 def test_marks_of_gaps_and_other_scales_are_told(tmp_path):
     frame = pd.DataFrame({"x": range(60), "a": [1, 2, 3] * 20, "b": [1, 2, 3] * 20})
     path = tmp_path / "t.csv"
