@@ -133,6 +133,14 @@ def test_marks_for_missing_encodings_and_a_table_without_labels(tmp_path):
     assert text(tmp_path / "new.csv")["quality"].tolist() == ["mäßig", "", "1"]
 
 
+def test_words_that_python_takes_for_numbers_are_themselves(tmp_path):
+    long = "9" * 400
+    (tmp_path / "wine.csv").write_text(f"a,b,c,quality\nnan,inf,{long},\n")
+    (tmp_path / "to-label.csv").write_text(f"row,a,b,c,quality\n1,nan,inf,{long},2\n")
+    done(*words(tmp_path))
+    assert (tmp_path / "new.csv").read_text() == f"a,b,c,quality\nnan,inf,{long},2\n"
+
+
 def test_marks_of_before_stay(tmp_path):
     (tmp_path / "wine.csv").write_text("a,chosen,quality\n1,yes,2\n2,,\n")
     (tmp_path / "to-label.csv").write_text("row,a,chosen,quality\n1,1,,2\n2,2,no,1\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from numbers import Real
 from typing import Any
 
@@ -142,9 +143,11 @@ def _number(text: str) -> Any:
     """
     for read in (int, float):
         try:
-            return read(text.replace(",", ".") if text.count(",") == 1 else text)
+            number = read(text.replace(",", ".") if text.count(",") == 1 else text)
         except ValueError:
             continue
+        # NaN is not even the same as itself.
+        return text if number != number or number in (math.inf, -math.inf) else number
     return text
 
 
